@@ -4,8 +4,9 @@ import type { ActionEvent, Decision } from './action.events.js';
 import type { ApprovalStatus, FollowedAction } from './action.state.js';
 
 /**
- * An action as short as it can be told: what its events say once and later ones leave out, and what tells which event may
- * follow. A tenth of the whole, for whoever keeps one of every action. No decision is made from it.
+ * A short form of an action, about a tenth of its full size, for a projection that keeps a row for every action. It
+ * holds the facts that one event states and later events do not repeat, and what {@link doesFollow} needs to tell which
+ * events may follow. Not for decisions.
  */
 export interface ActionBrief extends FollowedAction {
   readonly action: ActionId;
@@ -13,7 +14,7 @@ export interface ActionBrief extends FollowedAction {
   readonly agent: AgentId;
   readonly tool: string;
   readonly livemode: boolean;
-  /** Absent where the call named none. */
+  /** Absent if the call sent no trace context. */
   readonly trace?: TraceContext;
   readonly decision: Pick<Decision, 'outcome'> | null;
   readonly approval: BriefApproval | null;
@@ -21,7 +22,7 @@ export interface ActionBrief extends FollowedAction {
   readonly edge: true | null;
   readonly outcome: true | null;
   readonly witness: true | null;
-  /** Never told: no late report changes anything here. */
+  /** Always empty, so no LateReport ever follows: a late report changes nothing in a brief. */
   readonly attempts: readonly [];
 }
 
@@ -33,8 +34,8 @@ export interface BriefApproval {
 }
 
 /**
- * The brief after an event; the same object where the event changes nothing of the action, since it cannot follow
- * ({@link doesFollow}). Null before the submission.
+ * The brief after an event. Returns the same object if the event changes nothing, or if it cannot follow the events so
+ * far ({@link doesFollow}). Null before the submission.
  */
 export const briefAfter = (brief: ActionBrief | null, event: ActionEvent): ActionBrief | null => {
   if (brief === null) return event.type === 'ActionSubmitted' ? submitted(event.data) : null;
@@ -88,7 +89,7 @@ const followedBy = (brief: ActionBrief, event: ActionEvent): ActionBrief => {
     case 'ActionWitnessed':
       return { ...brief, witness: true };
     case 'WitnessAmended':
-      // Another witness in the place of the one before: news, though no word of the brief changes.
+      // A copy, so that the caller sees that the action changed, although the brief does not hold the amended witness.
       return { ...brief };
     case 'ActionSubmitted':
     case 'ExecutionStarted':

@@ -21,16 +21,16 @@ export interface Claimant {
   readonly claim: string;
 }
 
-/** What an allowed call is to be: run by the service, or by the agent itself at the edge. */
+/** How the service is to run an allowed call. */
 export interface ExecutionTerms {
   readonly class: ExecutionClass;
   readonly timeoutMs: number;
   readonly startBy: Timestamp;
-  /** Set where the tool confirms by a read what it wrote. */
+  /** Set if the tool has a read-back, which reads what the tool wrote. */
   readonly hasReadBack?: boolean;
 }
 
-/** What a read said of the write before it. */
+/** What a read-back found out about the write before it. */
 export interface ReadBackWord {
   readonly verdict: WitnessVerdict['verdict'];
   readonly reasons: readonly string[];
@@ -47,33 +47,36 @@ export type ActionCommand =
       {
         submission: Submission;
         decision: Decision;
-        /** Set where a version in shadow was asked. */
+        /** Set if a policy version in the shadow slot was asked. */
         shadow?: ShadowDecision | null;
-        /** Set when the decision is to allow, in gateway mode. */
+        /** Set if the decision is `allow` and the call is in gateway mode. */
         execution: ExecutionTerms | null;
-        /** Set when the decision is to allow, in proxy mode. */
+        /** Set if the decision is `allow` and the call is in proxy mode. */
         edge?: EdgeTerms;
-        /** Set when the decision is to ask a person. */
+        /** Set if the decision is `require_approval`. */
         approval?: ApprovalTerms;
-        /** What it holds of budgets, where any bounds it. */
+        /** What the call is charged to budgets. Absent if no budget bounds the call. */
         charges?: readonly BudgetCharge[];
-        /** Set when the accepting process executes itself: accept and claim are one append. */
+        /** Set if the accepting process also runs the call: then the claim is in the same append as the submission. */
         claimant: Claimant | null;
       }
     >
   /**
-   * `supersedes` names the claim that this one follows: null for the first attempt, the claimer's own claim for a
-   * retry, a lost executor's for a takeover. Without it a job that is delivered twice could start a second attempt
-   * beside a living first. `mayHaveRun`: the claimer cannot say that the attempt it follows had no effect.
+   * `supersedes`: the claim that this one replaces. Null for the first attempt; for a retry, the claimer's own previous
+   * claim; for a takeover, the claim of the executor that fell silent. Without this check, a job that is delivered
+   * twice could start a second attempt while the first is still running.
+   * `mayHaveRun`: whether the previous attempt may have had its effect.
    */
   | Command<'ClaimExecution', Claimant & { supersedes: string | null; mayHaveRun: boolean }>
   /**
-   * `withdrawn`: the same executor's claim of the next attempt. That claim had no clear answer, and nothing was or will
-   * be sent under it. Whether or not it came to stand in the log, the outcome is that of the attempt before it.
+   * `withdrawn`: a claim of the next attempt that the same executor tried to append without a clear answer from the
+   * store. Nothing was or will be sent under that claim. So the outcome of the attempt before it is recorded, whether
+   * or not the claim is in the log.
    */
   | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome; withdrawn: string | null }>
   /**
-   * A sweeper saw the executor silent, or the deadline pass: by its own monotonic clock, for the time of day may jump.
+   * The sweeper has measured the executor's silence or the deadline by its own monotonic clock, because the time of day
+   * may jump.
    */
   | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean }>
   | Command<'ExpireStart', Record<string, never>>
@@ -81,9 +84,10 @@ export type ActionCommand =
   /** A person asked for another read of a recorded action. */
   | Command<'AmendWitness', ReadBackWord>
   /**
-   * `stillCounting`: who signed before and still counts: eligible now, under a context that still holds. `required`: how
-   * many the rule asks for by now, which is never fewer than when people were asked. `run`: what the action becomes when
-   * this signature is the last that was needed.
+   * `stillCounting`: earlier signers whose signatures still count, because the signer is still eligible and the context
+   * they signed still holds.
+   * `required`: how many signatures the rule asks for now; never fewer than when the approval was requested.
+   * `run`: how the call is to run if this signature is the last one needed.
    */
   | Command<
       'Countersign',
@@ -98,7 +102,7 @@ export type ActionCommand =
     >
   | Command<'DenyApproval', { approval: ApprovalId; word: ApprovalWord }>
   | Command<'ExpireApproval', Record<string, never>>
-  /** By whom is the metadata's actor. */
+  /** The metadata's actor is the person or agent who cancels. */
   | Command<'CancelAction', Record<string, never>>
   | Command<'ReportEdge', { report: EdgeReport }>
   | Command<'GiveUpEdge', Record<string, never>>

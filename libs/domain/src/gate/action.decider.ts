@@ -23,7 +23,7 @@ import { afterAmendment, afterWitness, amendWitness, hasWitness, recordReadBack 
 
 const initialState = (): Action => ({ state: 'none' });
 
-/** Which command is whose: the rules stand in the decider of each concern. */
+/** Hands each command to the decider of its concern, where the rules are. */
 const decide = (command: ActionCommand, state: Action): readonly ActionEvent[] => {
   switch (command.type) {
     case 'SubmitAction':
@@ -63,8 +63,8 @@ const living = (state: Action): LivingAction => {
 };
 
 /**
- * Whether this service can have written the event after those that made the action what it is. Whatever else stands in the log
- * was put there by somebody else, and changes nothing: least of all how an action ended (INV-18).
+ * Whether this service can have written the event after the events that led to `state`. An event that cannot follow was
+ * written by something else; `evolve` ignores it, so it cannot change how an action ended (INV-18).
  */
 export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>, event: ActionEvent): boolean => {
   if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
@@ -99,7 +99,7 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
 
 const isAsked = ({ decision }: Pick<FollowedAction, 'decision'>): boolean => decision?.outcome === 'require_approval';
 
-/** Nobody has to be asked, or whoever was asked has said yes. */
+/** No approval is needed, or the approval was given. */
 const mayRun = (action: FollowedAction): boolean =>
   action.decision !== null && (!isAsked(action) || action.approval?.status === 'approved');
 
@@ -113,7 +113,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
   return isRecordedBy(event) ? recorded(folded) : folded;
 };
 
-/** What an event that follows makes of the action, before it is asked whether that was its end. */
+/** The action after an event that may follow. `evolve` then checks whether the event ended the action. */
 const fold = (action: LivingAction, event: Exclude<ActionEvent, { type: 'SubmissionAbandoned' }>): LivingAction => {
   switch (event.type) {
     case 'ActionDecided':
@@ -151,10 +151,10 @@ const fold = (action: LivingAction, event: Exclude<ActionEvent, { type: 'Submiss
   }
 };
 
-/** Whether a recorded action gets a further deed by this event. */
+/** Whether the event gives a recorded action another deed. */
 export const isAmendedBy = (event: ActionEvent): boolean => event.type === 'WitnessAmended';
 
-/** Whether an action that is not recorded yet is so by this event. */
+/** Whether the event makes an action `recorded` that was not recorded before. */
 export const isRecordedBy = (event: ActionEvent): boolean =>
   event.type === 'ActionWitnessed' ||
   (event.type === 'ActionDecided' && event.data.decision.outcome === 'deny') ||
@@ -162,7 +162,7 @@ export const isRecordedBy = (event: ActionEvent): boolean =>
   event.type === 'ApprovalExpired' ||
   event.type === 'ActionCancelled' ||
   (event.type === 'EdgeReported' && !hasWitness(event.data)) ||
-  // A failure has no witness to wait for.
+  // A failed execution has no witness, so the action ends here.
   (event.type === 'ExecutionFinished' && !hasWitness(event.data));
 
 const recorded = (action: LivingAction): LivingAction => ({

@@ -20,7 +20,7 @@ export type ActionMode = 'gateway' | 'proxy';
 export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
 
 /**
- * `once`: sent at most one time, whatever happens. `repeatable`: up to three times, each with the same id
+ * `once`: sent at most one time, even after a crash. `repeatable`: sent up to three times, each time with the same id
  * (rule EXEC-2).
  */
 export type ExecutionClass = 'once' | 'repeatable';
@@ -29,58 +29,61 @@ export type ExecutionStatus = 'succeeded' | 'failed' | 'unknown';
 
 export type DecisionSource = 'rule' | 'default' | 'budget' | 'stop' | 'builtin';
 
-/** The gate's answer. Null code and message when allowed. */
+/** The gate's answer to a call. `code` and `message` are null if the call is allowed. */
 export interface Decision {
   readonly outcome: 'allow' | 'deny' | 'require_approval';
   readonly code: ErrorCode | null;
   readonly source: DecisionSource;
   readonly rule_id: string | null;
   readonly reason: string | null;
-  /** The sentence the agent sees, verbatim. */
+  /** The sentence that the agent is shown, word for word. */
   readonly message: string | null;
   readonly policy: PolicyId | null;
   readonly policy_version: PolicyVersionId | null;
-  /** The least level of witness that the rule asks for. Absent where the tool's own word is enough. */
+  /** The lowest witness level that the rule accepts. Absent if the rule accepts the tool's own word (`L0`). */
   readonly verify?: 'L1';
-  /** When the budget that refused the call begins anew; absent where none did. */
+  /** When the next period of the budget that refused the call begins. Absent if no budget refused it. */
   readonly retry_at?: Timestamp;
 }
 
-/** What a call holds of one bound of a budget, from its decision on. */
+/** What an action is charged to one bound of a budget, from its decision on. */
 export interface BudgetCharge {
-  /** `<policy>/<id of the budget>`, in every version of the policy; `<agent>/calls_per_day`; `<agent>/spend_per_day`. */
+  /**
+   * `<policy>/<id of the budget>` (the same for every version of the policy), `<agent>/calls_per_day` or
+   * `<agent>/spend_per_day`.
+   */
   readonly budget: string;
-  /** In the organization's time zone as it was then: `day:2026-10-01`. */
+  /** Label of the period, in the organization's time zone at the time of the decision: `day:2026-10-01`. */
   readonly period: string;
-  /** 1 where calls are bounded, and 0 where money is. */
+  /** 1 if the bound counts calls, 0 if it counts money. */
   readonly calls: number;
-  /** As foreseen, in the smallest unit of the currency; null where calls are bounded. */
+  /** The expected cost in the smallest unit of the currency. Null if the bound counts calls. */
   readonly amount: number | null;
   readonly currency: string | null;
-  /** As it was then: calls, or money. */
+  /** The limit of the bound at the time of the decision: a number of calls, or an amount in the smallest unit. */
   readonly limit: number;
   readonly starts_at: Timestamp;
   readonly resets_at: Timestamp;
 }
 
 /**
- * What the version in the shadow slot would have said of a call. It decides nothing and stands in no deed
- * (rule POLICY-7).
+ * What the policy version in the shadow slot would have decided. It has no effect on the call and is in no deed (rule
+ * POLICY-7).
  */
 export interface ShadowDecision {
-  /** Null where it said nothing: it was not loaded yet, it took too long, or it failed. */
+  /** Null if the version gave no answer: it was not loaded yet, took too long, or failed. */
   readonly outcome: Decision['outcome'] | null;
   readonly code: ErrorCode | null;
   readonly rule_id: string | null;
-  /** As a decision's; `loading`, `time limit` or `fault` where the outcome is null. */
+  /** The reason of the decision. If `outcome` is null: `loading`, `time limit` or `fault`. */
   readonly reason: string;
   readonly policy: PolicyId;
   readonly policy_version: PolicyVersionId;
-  /** Whether its outcome is another than the enforced policy's. False where it has none. */
+  /** Whether `outcome` differs from the outcome of the enforced policy. False if `outcome` is null. */
   readonly differs: boolean;
 }
 
-/** Of the signed intent that a call carried: who signed, and the nonce that the call consumed. */
+/** The signed intent that came with a call: the key that signed it (`kid`) and the nonce that the call consumed. */
 export interface SubmittedIntent {
   readonly kid: string;
   readonly nonce: string;
@@ -88,7 +91,7 @@ export interface SubmittedIntent {
   readonly exp: number;
 }
 
-/** What the agent asked for. Arguments are in the payload store; their digest is here. */
+/** What the agent asked for. The event holds digests; the arguments themselves are in the payload store. */
 export interface Submission {
   readonly action: ActionId;
   readonly org: OrgId;
@@ -96,79 +99,93 @@ export interface Submission {
   readonly agent_name: string;
   readonly key: KeyId;
   readonly livemode: boolean;
-  /** The qualified name, at most its first 200 bytes. */
+  /** The qualified name `<connector>.<tool>`, cut to its first 200 bytes. */
   readonly tool: string;
   readonly tool_truncated: boolean;
   readonly connector: ConnectorId | null;
-  /** Of the tool's definition at that moment; null when no such tool exists. */
+  /** Digest of the tool's definition at the time of submission. Null if no such tool exists. */
   readonly tool_digest: Digest | null;
   readonly side_effect: SideEffect;
   readonly mode: ActionMode;
   readonly args_digest: Digest;
-  /** Over tool, arguments in RFC 8785 form, mode and tool digest (rule GATE-8). */
+  /** Digest over the tool's name, the arguments in RFC 8785 form, the mode and the tool digest (rule GATE-8). */
   readonly request_digest: Digest;
-  /** The request digest with on-behalf-of and session: what a repeated Idempotency-Key is compared by. */
+  /**
+   * Digest over what the request digest covers, on-behalf-of and session. Used to compare a request with an earlier one
+   * under the same Idempotency-Key.
+   */
   readonly comparison_digest: Digest;
-  /** Keyed hash; the key itself is the client's. */
+  /** Keyed hash of the Idempotency-Key; the key itself is not stored. */
   readonly idempotency_key_hash: string | null;
   readonly on_behalf_of: string | null;
   readonly session: string | null;
   readonly intent_signed: boolean;
   readonly intent_hash: Digest | null;
-  /** Absent where none was signed, and in events of versions that checked none. */
+  /**
+   * Absent if the call had no signed intent, and in events written by versions of the service that did not check
+   * intents.
+   */
   readonly intent?: SubmittedIntent;
-  /** Of the header `traceparent`; absent where it told none. No digest is taken over it. */
+  /** From the header `traceparent`; absent if the header was missing or invalid. In no digest. */
   readonly trace?: TraceContext;
-  /** Of the payload `policy_input`: arguments, facts and all else that was judged. */
+  /**
+   * Digest of the payload `policy_input`: the arguments, the request facts and everything else that the policy judged.
+   */
   readonly input_digest: Digest;
 }
 
 export interface WitnessVerdict {
   readonly level: 'L0' | 'L1' | 'L2';
   readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
-  /** `reported`: the tool's own word. `read_back`: a read of what it changed. `none`: nobody could say. */
+  /**
+   * `reported`: the tool's own answer. `edge_reported`: the report of the agent that ran the tool. `read_back`: a read
+   * of what the tool changed. `none`: there is no evidence.
+   */
   readonly method: 'reported' | 'edge_reported' | 'read_back' | 'none';
   readonly reasons: readonly string[];
   readonly summary: string;
-  /** Of the payload `observation`; of the late report's result where that is the evidence. */
+  /** Digest of the payload `observation`, or of the late report's result if that report is the evidence. */
   readonly evidence_digest: Digest | null;
   readonly diff_rows: number;
 }
 
-/** `late_report`: an executor's word that came late. `late_read`: a read that came late. `asked`: a person asked again. */
+/**
+ * Why a witness is amended. `late_report`: an executor reported its outcome late. `late_read`: a read-back finished
+ * late. `asked`: a person asked for another read.
+ */
 export type AmendmentCause = 'late_report' | 'late_read' | 'asked';
 
 export interface ExecutionOutcome {
   readonly status: ExecutionStatus;
-  /** One of the catalogue; where an edge ran the tool, that edge's own word. */
+  /** A code of the error catalogue. If an agent ran the tool at the edge: the code that the agent reported. */
   readonly error_code: string | null;
-  /** Our own words; what the upstream said is in the result payload. */
+  /** A sentence of this service. What the upstream answered is in the result payload. */
   readonly error_message: string | null;
   readonly result_digest: Digest | null;
   readonly started_at: Timestamp | null;
   readonly finished_at: Timestamp;
   readonly latency_ms: number | null;
-  /** What was spent, where the tool said so. */
+  /** The money spent. Absent if the tool's answer does not say. */
   readonly cost?: CallCost;
 }
 
-/** What an action waits for: so many signatures of these approvers, by then. */
+/** What an action waits for: `required` signatures by people that `approvers` names, before `expires_at`. */
 export interface ApprovalTerms {
   readonly approval: ApprovalId;
-  /** The rule that asked; null where the policy's default did. */
+  /** The rule that requires the approval; null if it was the policy's default. */
   readonly rule_id: string | null;
-  /** As the rule names them: `role:<role>` or the id of a person. */
+  /** As written in the rule: `role:<role>` or the id of a person. */
   readonly approvers: readonly string[];
   readonly required: number;
-  /** Of what an approver is shown at submission (payload `approval_context`). */
+  /** Digest of what approvers are shown at submission (payload `approval_context`). */
   readonly context_digest: Digest;
   readonly expires_at: Timestamp;
 }
 
-/** Where a person said yes or no. */
+/** The channel by which a person approved or denied. */
 export type ApprovalVia = 'console' | 'mail' | 'chat';
 
-/** One person's word about an approval, under what was shown to them. */
+/** One person's yes or no to an approval, with the digest of the context that the person was shown. */
 export interface ApprovalWord {
   readonly by: UserId;
   readonly via: ApprovalVia;
@@ -176,13 +193,16 @@ export interface ApprovalWord {
   readonly reason: string | null;
 }
 
-/** What an edge said of the tool that it ran itself (rule GATE-17). */
+/** What an agent reported about the tool that it ran itself (rule GATE-17). */
 export interface EdgeReport {
   readonly status: ExecutionStatus;
   readonly started_at: Timestamp;
   readonly finished_at: Timestamp;
   readonly result_digest: Digest | null;
-  /** Whether the result itself was reported and is a payload. An edge may keep it, and report its digest alone. */
+  /**
+   * Whether the report contained the result, which is then a payload. Otherwise `result_digest` is all that was
+   * reported.
+   */
   readonly has_result: boolean;
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -194,8 +214,8 @@ export type ActionEvent =
   | {
       type: 'ActionDecided';
       /**
-       * `shadow`: absent where no version runs in shadow, and where the gate itself refused before any policy was asked.
-       * `charges`: what it holds of budgets; absent where none bounds it, or it was refused.
+       * `shadow`: absent if the shadow slot is empty, or if the gate refused the call before it asked a policy.
+       * `charges`: what the action is charged to budgets. Absent if no budget bounds the call, or the call was refused.
        */
       data: {
         action: ActionId;
@@ -208,9 +228,10 @@ export type ActionEvent =
   | {
       type: 'ExecutionReady';
       /**
-       * Not claimed by `start_by`: failed, nothing sent (rule EXEC-6). `org` and `connector` stand in one that an
-       * approval made ready: the execution was closed while it waited, and opens again by this event. `read_back`: what the
-       * tool changes can be read back, and is.
+       * If no executor claims the call by `start_by`, it fails and nothing is sent (rule EXEC-6).
+       * `org`, `connector`: present only if an approval made the call ready. While the call waited for approval its row
+       * among the open executions was closed; these fields let the row open again from this event alone.
+       * `read_back`: present if the tool has a read-back.
        */
       data: {
         action: ActionId;
@@ -231,8 +252,10 @@ export type ActionEvent =
   | {
       type: 'ApprovalDecided';
       /**
-       * `tool_digest`: of the tool that the last signature was given for; the call runs under it alone. Null when denied.
-       * `counted`: whose signatures made it a yes, each of a person who could still give it. Absent when denied.
+       * `tool_digest`: digest of the tool that was approved; the call runs only if the tool still has this digest. Null
+       * if denied.
+       * `counted`: the people whose signatures made up the approval; all of them were still eligible at that time.
+       * Absent if denied.
        */
       data: ApprovalWord & {
         action: ActionId;
@@ -247,31 +270,34 @@ export type ActionEvent =
   | { type: 'ActionCancelled'; data: { action: ActionId; approval: ApprovalId; by: Actor; at: Timestamp } }
   | {
       type: 'EdgeAuthorized';
-      /** The agent may run the tool itself, and reports by then. */
+      /** The agent may run the tool itself, and must report the result before `deadline`. */
       data: { action: ActionId; deadline: Timestamp; at: Timestamp };
     }
   | { type: 'EdgeReported'; data: EdgeReport & { action: ActionId; at: Timestamp } }
   | { type: 'EdgeLost'; data: { action: ActionId; at: Timestamp } }
   | {
       type: 'ExecutionStarted';
-      /** The claim and the send barrier in one: no byte leaves before this is in the log. */
+      /** An executor's claim of the call. Nothing is sent before this event is in the log. */
       data: {
         action: ActionId;
         attempt: number;
         class: ExecutionClass;
         executor: string;
-        /** Random, so that two workers' claims of one step are never the same event. */
+        /** Random, so that the claims of two workers are never the same event. */
         claim: string;
         /** Whether an attempt before this one may have had its effect. */
         may_have_run: boolean;
-        /** The deadline of attempt 1, whatever the attempt. */
+        /** The deadline of attempt 1, in every attempt. */
         deadline: Timestamp;
         at: Timestamp;
       };
     }
   | {
       type: 'ExecutionFinished';
-      /** `read_back`: the witness waits for a read, and why the outcome is unknown where its code does not say. */
+      /**
+       * `read_back`: present if the witness waits for a read-back. Its `reason` says why the outcome is unknown if
+       * `error_code` does not.
+       */
       data: ExecutionOutcome & {
         action: ActionId;
         attempt: number;
@@ -283,12 +309,15 @@ export type ActionEvent =
   | { type: 'ActionWitnessed'; data: WitnessVerdict & { action: ActionId; at: Timestamp } }
   | {
       type: 'WitnessAmended';
-      /** A later verdict about a recorded action, with a deed of its own. The first one stands in its deed for ever. */
+      /**
+       * A later verdict about a recorded action. It gets a deed of its own; the deed with the first verdict stays as it
+       * is.
+       */
       data: WitnessVerdict & { action: ActionId; cause: AmendmentCause; at: Timestamp };
     }
   | {
       type: 'LateReport';
-      /** An outcome that came after another claim or outcome. Evidence; changes no state. */
+      /** An outcome that arrived after another claim or outcome. Kept as evidence; it changes no state. */
       data: ExecutionOutcome & { action: ActionId; attempt: number; claim: string; at: Timestamp };
     }
   | { type: 'SubmissionAbandoned'; data: { action: ActionId; at: Timestamp } };

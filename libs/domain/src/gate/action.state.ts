@@ -17,7 +17,10 @@ type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Typ
 
 export type ExecutionAttempt = DataOf<'ExecutionStarted'>;
 
-/** Where a live action stands. `sealed` is the ledger's word, not the stream's (`LedgerTail.sealedUpTo`). */
+/**
+ * The state of an action that was submitted. `sealed` is missing because it cannot be seen in the action's stream: ask
+ * the ledger (`LedgerTail.sealedUpTo`).
+ */
 export type RecordedState = 'pending_approval' | 'executing' | 'witnessing' | 'recorded';
 
 export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
@@ -27,23 +30,23 @@ export interface Approval {
   readonly terms: ApprovalTerms;
   readonly requestedAt: Timestamp;
   readonly status: ApprovalStatus;
-  /** Every signature, oldest first, also those that count no more. */
+  /** Every signature, oldest first, including those that no longer count. */
   readonly signatures: readonly (ApprovalWord & { readonly at: Timestamp })[];
-  /** Null while it is pending. An approval that expired was decided by nobody. */
+  /** Null while the approval is pending. */
   readonly decidedAt: Timestamp | null;
   readonly decidedBy: Actor | null;
   readonly reason: string | null;
-  /** Of what the person saw whose word decided it; null where no person did. */
+  /** Digest of the context shown to the person who decided. Null if no person decided. */
   readonly decidedUnder: Digest | null;
-  /** Whose signatures made it a yes; empty where it is none. */
+  /** The people whose signatures made up the approval; empty if it was not approved. */
   readonly counted: readonly UserId[];
-  /** Of the tool that was approved; null where none was. */
+  /** Digest of the tool that was approved; null if it was not approved. */
   readonly toolDigest: Digest | null;
 }
 
 export type Action =
   | { readonly state: 'none' }
-  /** A reserved id that never became an action. */
+  /** An id that was reserved but never became an action. */
   | { readonly state: 'abandoned' }
   | LivingAction;
 
@@ -52,41 +55,44 @@ export interface LivingAction {
   readonly submission: Submission;
   readonly createdAt: Timestamp;
   readonly decision: Decision | null;
-  /** Null where no version in shadow was asked. */
+  /** Null if no policy version in shadow was asked. */
   readonly shadow: ShadowDecision | null;
   readonly decidedAt: Timestamp | null;
-  /** What it was charged to budgets by its decision; empty where none bounds it. */
+  /** What the action was charged to budgets by its decision; empty if no budget bounds it. */
   readonly charges: readonly BudgetCharge[];
   readonly ready: {
     readonly class: ExecutionClass;
     readonly timeoutMs: number;
     readonly startBy: Timestamp;
-    /** What the tool changes can be read back. */
+    /** Whether the tool has a read-back. */
     readonly hasReadBack: boolean;
   } | null;
   readonly attempts: readonly ExecutionAttempt[];
-  /** Null where no person was asked. */
+  /** Null if no approval was required. */
   readonly approval: Approval | null;
-  /** Set where the agent runs the tool itself. */
+  /** Set if the agent runs the tool itself (proxy mode). */
   readonly edge: { readonly deadline: Timestamp } | null;
   readonly outcome: ExecutionOutcome | null;
-  /** Set from the outcome on where the witness waits, or waited, for a read; why the outcome is unknown. */
+  /** Set by the outcome if the witness waits, or waited, for a read-back. `reason` says why the outcome is unknown. */
   readonly readBack: { readonly reason: string | null } | null;
-  /** What an attempt reported after its time and before the end, where it says more than that nobody knows: the first. */
+  /** The first late report before the action was recorded that says more than `unknown`. */
   readonly lateReport: ExecutionOutcome | null;
-  /** The newest. */
+  /** The newest verdict: that of the last amendment, if there was one. */
   readonly witness: WitnessVerdict | null;
   /** Revision of the last event folded. */
   readonly revision: number;
-  /** Revision of the one event by which the action became `recorded`: the source of its deed. */
+  /** Revision of the event that made the action `recorded`; the action's deed is made from this event. */
   readonly sealingRevision: number | null;
-  /** Revision of the last event that amended the witness: the source of a deed of its own. */
+  /** Revision of the last `WitnessAmended` event, which has a deed of its own. */
   readonly amendedRevision: number | null;
 }
 
 type Known = NonNullable<unknown> | null;
 
-/** What `doesFollow` asks of a living action: all that a fold which keeps less than this one has to keep. */
+/**
+ * The part of an action that `doesFollow` reads. A fold that keeps less than {@link LivingAction} must keep at least
+ * this.
+ */
 export interface FollowedAction {
   readonly state: RecordedState;
   readonly decision: Pick<Decision, 'outcome'> | null;
@@ -102,21 +108,21 @@ export interface FollowedAction {
   readonly attempts: readonly Pick<ExecutionAttempt, 'claim'>[];
 }
 
-/** Whether the outcome is known and a read of what it changed is not. */
+/** Whether the outcome is recorded and its read-back is still open. */
 export const awaitsReadBack = ({ state, readBack }: LivingAction): boolean =>
   state === 'witnessing' && readBack !== null;
 
-/** The execution under way, if any. */
+/** The newest attempt while no outcome is recorded; else null. */
 export const currentAttempt = (action: LivingAction): ExecutionAttempt | null =>
   action.outcome ? null : (action.attempts.at(-1) ?? null);
 
-/** When the call began: its first attempt, however many there were since. Each has its own time in its event. */
+/** When the call began: the start of its first attempt, even if `attempt` is a later one. */
 export const beganAt = ({ attempts }: LivingAction, attempt: ExecutionAttempt): Timestamp =>
   attempts[0]?.at ?? attempt.at;
 
 /**
- * What was left of the whole call's time when an attempt was claimed, in milliseconds. Both moments are of the
- * claimer's clock. A clock that was set back between two attempts gives a call no more than its whole time.
+ * How much of the call's timeout was left when the attempt was claimed, in milliseconds. Both times are from the
+ * claimer's clock. If that clock was set back between two attempts, the result is still at most the whole timeout.
  */
 export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: ExecutionAttempt): number =>
   Math.min(ready?.timeoutMs ?? 0, Math.max(0, Date.parse(deadline) - Date.parse(at)));
@@ -124,7 +130,7 @@ export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: Ex
 export type ActionStatus =
   'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
 
-/** One word for what happened. An unknown outcome is `executed`, its verdict UNVERIFIABLE (rule GATE-5). */
+/** The action's status in the API. An unknown outcome is `executed` with the verdict UNVERIFIABLE (rule GATE-5). */
 export const statusOf = (action: LivingAction, isSealed: boolean): ActionStatus => {
   if (action.decision?.outcome === 'deny') return 'denied';
   if (action.approval !== null && action.approval.status !== 'approved')
@@ -141,6 +147,9 @@ const STATUS_OF_APPROVAL = {
   cancelled: 'cancelled',
 } as const satisfies Readonly<Record<Exclude<ApprovalStatus, 'approved'>, ActionStatus>>;
 
-/** The digest that the tool must have to be sent: the one that was judged, or the one that a person saw since. */
+/**
+ * The digest that the tool must still have when the call is sent: the one at submission, or the one that was approved
+ * if the call waited for people.
+ */
 export const sendableToolDigest = ({ submission, approval }: LivingAction): Digest | null =>
   approval?.status === 'approved' ? approval.toolDigest : submission.tool_digest;

@@ -5,9 +5,9 @@ import type { PolicyInput } from '../policies/index.js';
 import type { ReviewedTerms } from './approvers.js';
 
 /**
- * All that a person decides on, as one document. Its digest is what a decision names, so that nobody approves what was
- * not shown. No policy version stands in it: an edit of the policy that changes nothing for this call voids no signature.
- * Snake case and plain JSON: payloads are read by auditors and by other languages.
+ * Everything an approver is shown, as one document. An approval names its digest, so nobody approves what was not
+ * shown. The document holds no policy version, so an edit of the policy that changes nothing for this call does not
+ * void signatures. Snake case and plain JSON, because auditors and programs in other languages read the payload.
  */
 export type ApprovalContext = {
   readonly action: ActionId;
@@ -17,7 +17,7 @@ export type ApprovalContext = {
   readonly expires_at: Timestamp;
   readonly intent_signed: boolean;
   readonly on_behalf_of: string | null;
-  /** What the connector says of the request before it is sent; empty where it says nothing. */
+  /** The request facts that the connector gives before the call is sent; empty if it gives none. */
   readonly request: PolicyInput['request'];
   readonly required: number;
   readonly rule_id: string | null;
@@ -25,20 +25,23 @@ export type ApprovalContext = {
   readonly side_effect: PolicyInput['side_effect'];
   readonly tool: string;
   readonly tool_description: string | null;
-  /** What a call of it does, after `wants to`. Absent where the tool has none, as in contexts from before there were titles. */
+  /**
+   * What a call of the tool does, as the end of the sentence "the agent wants to ...". Absent if the tool has no title,
+   * and in contexts that were stored before tools had titles.
+   */
   readonly tool_title?: string;
   /**
-   * Which arguments are amounts of money, in minor units, and of which currency. Absent where none is marked. How they are
-   * written for people is no part of it: two processes may write a currency differently.
+   * Which arguments are amounts of money in minor units, and in which currency. Absent if no argument is marked. The
+   * formatted amount is left out, because two processes may format a currency differently.
    */
   readonly money?: MoneyMarks;
-  /** Null where no connector provides the tool, or none does any more. */
+  /** Null if no connector provides the tool (any more). */
   readonly tool_digest: Digest | null;
 };
 
 export interface ContextParts {
   readonly action: ActionId;
-  /** As the policy judges it: with the facts of the tool that is shown. */
+  /** The policy input, with the request facts of `tool`. */
   readonly input: PolicyInput;
   readonly tool: Pick<ToolDescription, 'digest' | 'title' | 'description' | 'money'> | null;
   readonly terms: ReviewedTerms;
@@ -71,10 +74,13 @@ export const contextDocument = (context: ApprovalContext): { readonly body: stri
   return { body, digest: digestOf(body) };
 };
 
-/** Far more than an approver could look at; a tool that was swapped differs in a handful. */
+/**
+ * Limit on the number of changed paths: far more than an approver could read. An ordinary change of a tool differs in a
+ * handful.
+ */
 const CHANGED_MAX = 64;
 
-/** Where a context differs from the one before it, as paths such as `tool_digest` and `request.http.path`. */
+/** The paths at which two contexts differ, such as `tool_digest` and `request.http.path`. */
 export const changedPaths = (before: ApprovalContext, now: ApprovalContext): readonly string[] =>
   differences(before as unknown as JsonValue, now as unknown as JsonValue, '').slice(0, CHANGED_MAX);
 

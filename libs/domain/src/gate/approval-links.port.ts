@@ -2,11 +2,11 @@ import type { ActionId, AgentId, ApprovalId, OrgId, UserId } from '../kernel/ind
 import type { OutgoingMail } from '../people/index.js';
 import { actionOfApproval } from './approval-id.js';
 
-/** A person gets a mail for each approval of one organization up to this many in an hour; the others wait in the Console. */
+/** How many approval mails a person gets per organization and hour. Further approvals are shown in the Console only. */
 export const APPROVAL_MAILS_AN_HOUR = 30;
-/** Of them, those about calls of one agent: what one agent asks for silences nothing about another. */
+/** How many of these mails may be about one agent, so that one agent's requests do not suppress mails about others. */
 export const APPROVAL_MAILS_AN_AGENT = 10;
-/** So many people get a mail about one approval. */
+/** How many people get a mail about one approval, at most. */
 export const APPROVAL_MAIL_PEOPLE_MAX = 16;
 
 /** What the link of a mail is about: one approval, shown to one person. */
@@ -16,17 +16,17 @@ export interface ApprovalLink {
   readonly user: UserId;
 }
 
-/** A mail with the token of its link; the secret itself stands in the mail alone. */
+/** A mail and the hash of its link's token. The token itself is in the mail only. */
 export interface ApprovalMail {
   readonly user: UserId;
   readonly tokenHash: Uint8Array;
   readonly mail: OutgoingMail;
 }
 
-/** Names the mail about an approval to one person: the same for the same mail, also when it is written or sent again. */
+/** The id of the mail about one approval to one person. It is the same if the mail is written or sent again. */
 export const approvalMailId = (approval: ApprovalId, user: UserId): string => `${approval}.${user}`;
 
-/** The action that a mail asks about. Null where `id` names another mail. */
+/** The action that a mail is about. Null if `id` is not the id of an approval mail. */
 export const actionOfMail = (id: string): ActionId | null => actionOfApproval(id.split('.')[0] as string);
 
 /** All mails of one approval. */
@@ -38,22 +38,29 @@ export interface ApprovalMails {
   readonly mails: readonly ApprovalMail[];
 }
 
-/** Rows of links and of the mails that they stand in. No row decides anything: an approval is what its action's stream says. */
+/**
+ * Rows of approval mails and their links. No row decides anything: the state of an approval is read from its action's
+ * stream.
+ */
 export abstract class ApprovalLinks {
   /**
-   * Actions that wait for a person and about which nobody was written to, as far as the table of what comes due knows.
-   * @param after the last one of the page before
+   * Actions that wait for an approval and for which no mails are written yet, according to the table of due actions.
+   * @param after the last action of the previous page
    */
   abstract unwritten(limit: number, after: ActionId | null): Promise<readonly ActionId[]>;
   /**
-   * All of these mails and their links, or nothing. Once for each approval: whoever comes second writes nothing. Left out is who has
-   * got {@link APPROVAL_MAILS_AN_HOUR} of this organization or {@link APPROVAL_MAILS_AN_AGENT} about this agent in this hour, and whose address has changed since the mail was written.
+   * Writes all mails and links of an approval in one transaction. If they are written already, nothing happens. Skips a
+   * person who has already had {@link APPROVAL_MAILS_AN_HOUR} mails of this organization or {@link
+   * APPROVAL_MAILS_AN_AGENT} about this agent in this hour, or whose address has changed since the mail was composed.
    */
   abstract write(approval: ApprovalMails, nowMs: number): Promise<void>;
-  /** One that could be used now. */
+  /** The link with this token; null if it is used or expired. */
   abstract find(tokenHash: Uint8Array, nowMs: number): Promise<ApprovalLink | null>;
-  /** @returns false when another request was first, or the time is over */
+  /**
+   * Marks the link as used.
+   * @returns false if the link was already used or has expired
+   */
   abstract use(tokenHash: Uint8Array, nowMs: number): Promise<boolean>;
-  /** What it was used for did not happen. */
+  /** Makes a used link usable again, because the decision it was used for did not happen. */
   abstract giveBack(tokenHash: Uint8Array): Promise<void>;
 }

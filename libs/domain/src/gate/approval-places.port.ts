@@ -6,21 +6,22 @@ export interface WantedPlace {
   readonly action: ActionId;
   /** Unix milliseconds. */
   readonly reservedMs: number;
-  /** So many of the agent's places are held at most, this one included. */
+  /** The most places that calls of the agent may hold, this one included. */
   readonly limit: number;
 }
 
 export type HeldPlace = Pick<WantedPlace, 'action' | 'reservedMs'>;
 
 /**
- * The places that calls of one agent hold while they wait for people: rows beside the log, taken before the append of a call that
- * will wait, so that of any number of calls at once none waits beyond the limit. Nobody gives a place back when a person
- * decides: what a row is worth is for the log to say, and it is asked once an agent's places are all taken.
+ * A place is a row that a call of an agent takes before the append if it is going to wait for approval. The limit on
+ * places therefore bounds the number of waiting calls, even if many arrive at once. Places are not given back when a
+ * person decides. Only when all places of an agent are taken, the caller asks the log which of their actions still
+ * wait, and frees the others.
  */
 export abstract class ApprovalPlaces {
   /**
-   * A call that holds one already holds the same one.
-   * @returns false when all of them are taken
+   * Takes a place. If the call holds one already, it keeps that one.
+   * @returns false if all places are taken
    * @throws {StoreUnavailable}
    */
   abstract take(wanted: WantedPlace): Promise<boolean>;

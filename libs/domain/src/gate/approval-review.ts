@@ -9,58 +9,61 @@ import type { ApprovalContext } from './approval-context.js';
 import { calledForAmong, type CalledFor } from './called-for.js';
 import { isApprover, runsFor, type ReviewedTerms } from './approvers.js';
 
-/** Why something may not be, in the words for whoever wants it. */
+/** Why a call cannot be approved, with a message for the person who wants to approve it. */
 export interface Obstacle {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What the witness of a call would rest on, in words for whoever decides. */
+/** What evidence the witness of the call would have, in words for approvers. */
 export interface ExpectedWitness {
   readonly level: 'L0' | 'L1';
   readonly sentence: string;
 }
 
-/** An approval as it stands at this moment: what a person would decide on, and whether anybody may. */
+/** An approval at one moment: what an approver would decide on, and whether it can be approved. */
 export interface ApprovalReview {
   readonly action: LivingAction;
   readonly approval: Approval;
   readonly org: LivingOrganization;
-  /** Whom the call runs for, who may not approve it. Null where it runs for nobody in particular. */
+  /** The person on whose behalf the call runs, who may not approve it. Null if the agent named nobody. */
   readonly calledFor: CalledFor | null;
   /**
-   * Whom the rule asks now, and for how many, which are never fewer than it asked for first; where it allows the call by
-   * now, whom it asked before.
+   * The approvers that the rule asks for now, and how many; never fewer than it asked for first. If the policy now
+   * allows the call without approval: the original terms.
    */
   readonly terms: ReviewedTerms;
   /**
-   * While it is pending, made anew; afterwards, what was last looked at. Null where the arguments, or what was looked at,
-   * are stored no more.
+   * While the approval is pending: the context computed now. Afterwards: the context that was decided on. Null if the
+   * arguments or that context are no longer stored.
    */
   readonly context: ApprovalContext | null;
-  /** Of the context; what a decision must name. */
+  /** Digest of the context. A decision must name this digest. */
   readonly digest: Digest | null;
-  /** What people were shown when they were asked. Null where it is stored no more. */
+  /** The context at submission. Null if it is no longer stored. */
   readonly askedContext: ApprovalContext | null;
-  /** Of the tool that is shown; null where no connector provides it. */
+  /** Digest of the tool in the context; null if no connector provides the tool. */
   readonly toolDigest: Digest | null;
-  /** What the call becomes by the last signature; null where it could not run. */
+  /** How the call runs after the last signature; null if it could not run. */
   readonly run: { readonly execution: ExecutionTerms } | { readonly edge: EdgeTerms } | null;
-  /** The request that would go out, where the connector can show it. */
+  /** The request that would be sent; null if the connector cannot show it. */
   readonly sends: ShownRequest | null;
-  /** How the call would be confirmed once it ran. Null once it is decided. */
+  /** How the call would be witnessed. Null once the approval is decided. */
   readonly verify: ExpectedWitness | null;
-  /** The rule of the terms, in the version that it is read from; null where that is not known. */
+  /** The rule that `terms` come from, with its policy version; null if that is not known. */
   readonly rule: Pick<Decision, 'rule_id' | 'policy' | 'policy_version'> | null;
-  /** Why nobody may approve it now. It says nothing about who asks, nor whether it is still pending. */
+  /**
+   * Why nobody can approve the call now, whoever asks; null if nothing prevents it. Does not say whether the approval
+   * is still pending.
+   */
   readonly obstacle: Obstacle | null;
   readonly at: Timestamp;
 }
 
 /**
- * An approval as its events alone tell it, for a list: nothing is asked about the connector or the policy, so it does not
- * say whether what was signed still holds. Never to be decided by.
- * @param reader who looks at it, with the address that the person has: nobody else's is looked up
+ * An approval from its events alone, for lists. The connector and the policy are not asked, so the review does not say
+ * whether signatures still hold. Must not be used to decide.
+ * @param reader the person who looks at the list, with that person's address; no other address is looked up
  */
 export const recordedReview = (
   action: LivingAction,
@@ -88,12 +91,12 @@ export const recordedReview = (
 export const isOpen = ({ approval, at }: Pick<ApprovalReview, 'approval' | 'at'>): boolean =>
   approval.status === 'pending' && at < approval.terms.expires_at;
 
-/** Whether anybody at all could approve it as it stands. */
+/** Whether the approval is open and nothing prevents everybody from approving. */
 export const isApprovable = (review: ApprovalReview): boolean => isOpen(review) && review.obstacle === null;
 
 /**
- * Who signed and still counts: eligible now, under the context that holds now. A signature under another context was given
- * for something else. Once it is decided: those by which it was.
+ * The people whose signatures count: eligible now, and given under the current context. A signature under another
+ * context was for a different call. Once the approval is granted: the signers that it was granted by.
  */
 export const countingSigners = (review: ApprovalReview): readonly UserId[] => {
   const { approval, digest, org, terms, calledFor } = review;
@@ -109,13 +112,13 @@ export const countingSigners = (review: ApprovalReview): readonly UserId[] => {
   return [...new Set(signers)];
 };
 
-/** Why this person may not decide, yes or no; null where nothing is against it. */
+/** Why this person may neither approve nor deny; null if the person may. */
 export const whyNotDecided = ({ org, terms }: ApprovalReview, user: UserId): ErrorCode | null => {
   const member = activeMembershipOf(org.members, user);
   return member !== null && isApprover(member, terms.approvers) ? null : 'approver_not_eligible';
 };
 
-/** Why this person may not sign; null where nothing is against it. In the order in which a refusal names them. */
+/** Why this person may not approve; null if the person may. The first reason in this order is returned. */
 export const whyNotSigned = (review: ApprovalReview, user: UserId): ErrorCode | null => {
   const refused = whyNotDecided(review, user);
   if (refused !== null) return refused;

@@ -16,8 +16,9 @@ export const requested = (action: ActionId, terms: ApprovalTerms, at: Timestamp)
 export const isPending = ({ approval }: Pick<FollowedAction, 'approval'>): boolean => approval?.status === 'pending';
 
 /**
- * One more signature, and the execution when it is the last that was needed: all in one append, so that no crash stands
- * between a yes and what follows from it. Who may sign, and which earlier signatures still count, is the handler's to say.
+ * Adds a signature and, if it is the last one needed, makes the call ready to run. All events go in one append, so that
+ * a crash cannot separate the approval from its execution. The caller has checked that the person may sign, and which
+ * earlier signatures still count.
  * @throws {DomainError} not_found, approval_expired, approval_decided, already_countersigned
  */
 export const countersign = (
@@ -41,7 +42,10 @@ export const countersign = (
   return [signed, decided, madeReady(action, run.execution, at, { org, connector })];
 };
 
-/** One no is enough, whoever has signed. @throws {DomainError} not_found, approval_expired, approval_decided */
+/**
+ * One denial ends the approval, even after signatures.
+ * @throws {DomainError} not_found, approval_expired, approval_decided
+ */
 export const denyApproval = (
   { data, metadata }: CommandOf<'DenyApproval'>,
   state: LivingAction,
@@ -54,7 +58,7 @@ export const denyApproval = (
   return [{ type: 'ApprovalDecided', data: { action, approval, outcome, tool_digest: null, at, ...data.word } }];
 };
 
-/** Nothing where it is decided, or its time has not come. */
+/** Expires a pending approval. No events if it is already decided or not yet due. */
 export const expireApproval = (
   { metadata }: CommandOf<'ExpireApproval'>,
   state: LivingAction,
@@ -65,7 +69,10 @@ export const expireApproval = (
   return [{ type: 'ApprovalExpired', data }];
 };
 
-/** Only what waits for a person is cancelled (rule GATE-6). @throws {DomainError} conflict */
+/**
+ * Only an action that waits for approval can be cancelled (rule GATE-6).
+ * @throws {DomainError} conflict
+ */
 export const cancel = ({ metadata }: CommandOf<'CancelAction'>, state: LivingAction): readonly ActionEvent[] => {
   const { approval, submission } = state;
   if (approval?.status !== 'pending') throw new DomainError('conflict', { message: whyNotCancelled(state) });
@@ -74,7 +81,10 @@ export const cancel = ({ metadata }: CommandOf<'CancelAction'>, state: LivingAct
   return [{ type: 'ActionCancelled', data }];
 };
 
-/** A yes stands on the signatures that it names; a no stands on itself. */
+/**
+ * Whether the signatures so far support the decision: an approval counts enough people, each of whom has signed; a
+ * denial needs no signature. False if no approval was requested.
+ */
 export const isBorneOut = (
   { approval }: Pick<FollowedAction, 'approval'>,
   { outcome, counted = [] }: Pick<DataOf<'ApprovalDecided'>, 'outcome' | 'counted'>,

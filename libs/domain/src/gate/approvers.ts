@@ -3,12 +3,12 @@ import { isAtLeast, isNamedBy, isRole, type Membership, type Memberships } from 
 import type { ApprovalTerms } from './action.events.js';
 import type { CalledFor } from './called-for.js';
 
-/** Who may approve and how many must: what a rule says of it. */
+/** Who may approve and how many must, according to a rule. */
 export type ReviewedTerms = Pick<ApprovalTerms, 'rule_id' | 'approvers' | 'required'>;
 
 const ROLE = 'role:';
 
-/** Whether a rule names this person: by id, or by a role that the person has or stands above. */
+/** Whether `approvers` names this active member: by id, or by a role that is the member's own or a lower one. */
 export const isApprover = ({ status, user, role }: Membership, approvers: readonly string[]): boolean =>
   status === 'active' &&
   approvers.some((approver) => {
@@ -17,11 +17,11 @@ export const isApprover = ({ status, user, role }: Membership, approvers: readon
     return isRole(lowest) && isAtLeast(role, lowest);
   });
 
-/** Whether the call is made on this person's behalf: who asks for something is not who allows it (four-eyes). */
+/** Whether the call runs on this person's behalf. Such a person may not approve it (four-eyes principle). */
 export const runsFor = (member: Membership, calledFor: CalledFor | null): boolean =>
   calledFor !== null && (calledFor.persons.includes(member.user) || isNamedBy(member, calledFor.reference));
 
-/** Who could sign now, the person whom the call runs for not counted. */
+/** The people who could sign now, without the person on whose behalf the call runs. */
 export const signersOf = (
   members: Memberships,
   approvers: readonly string[],

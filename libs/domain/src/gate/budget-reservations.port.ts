@@ -1,7 +1,7 @@
 import type { Digest } from '#libs/crypto';
 import type { ActionId, LocalPeriod, Position } from '../kernel/index.js';
 
-/** What a counter counts: calls, or money in the smallest unit of a currency (ISO 4217, lower case). */
+/** `calls`, or a currency (ISO 4217, lower case), in which amounts are in its smallest unit. */
 export type BudgetUnit = string;
 
 export const CALLS: BudgetUnit = 'calls';
@@ -12,67 +12,72 @@ export interface WantedCharge {
   readonly budget: string;
   readonly unit: BudgetUnit;
   readonly amount: number;
-  /** All charges of the period together, this one included, are at most that much. */
+  /** The most that all charges of the period may add up to, this one included. */
   readonly limit: number;
   readonly period: LocalPeriod;
 }
 
-/** The charges of one submission, to be held all or none. */
+/** The charges of one submission. Either all of them are reserved or none. */
 export interface WantedReservation {
   readonly action: ActionId;
-  /** Of the call as it was sent: the same action with another digest is another submission. */
+  /** Digest of the request. The same action id with another digest is another submission. */
   readonly digest: Digest;
-  /** Unix milliseconds, of the submission. */
+  /** Time of the submission, in Unix milliseconds. */
   readonly reservedMs: number;
   readonly charges: readonly WantedCharge[];
 }
 
 export type ReservationAnswer =
-  /** As they are held, in the order asked for: a submission that reserved before keeps the period that it reserved in. */
+  /**
+   * The reserved charges, in the order of the request. A submission that reserved before (a retry) keeps the period of
+   * its first reservation.
+   */
   | { readonly isReserved: true; readonly charges: readonly WantedCharge[] }
-  /** The first of them that has no room. Nothing of this answer's call is held that was not held before. */
+  /** `exceeded`: the first charge that does not fit under its limit. The request has reserved nothing new. */
   | { readonly isReserved: false; readonly exceeded: WantedCharge };
 
 /** A bound of a budget in one period. */
 export type CountedPeriod = Pick<WantedCharge, 'budget' | 'unit'> & Pick<LocalPeriod, 'startsMs' | 'endsMs'>;
 
 /**
- * What calls hold of budgets: rows beside the log, written before the append of the submission (docs/adr/0023), so that no
- * number of calls at once uses up more than there is. What a row is worth is for the log to say: `BudgetRows` settles it.
+ * Reservations of budgets: rows that are written before the append of the submission (docs/adr/0023), so that
+ * concurrent calls together stay within each limit. The log decides whether a reservation counts; `BudgetRows` brings
+ * the rows into line with it.
  */
 export abstract class BudgetReservations {
   /**
-   * Holds all charges of the call, or none. Those that the same submission holds already are held and not counted again.
-   * @throws {DomainError} service_unavailable: the rows do not hold yet what the log says
+   * Reserves all charges of the call, or none. Charges that the same submission has already reserved are not counted
+   * again.
+   * @throws {DomainError} service_unavailable if the rows are still behind the log
    * @throws {StoreUnavailable}
    */
   abstract reserve(wanted: WantedReservation): Promise<ReservationAnswer>;
   /**
-   * Lets go what a submission holds that nothing came of, but for what the log has confirmed.
+   * Frees the reservations of a submission that was not recorded, except those that the log has confirmed.
    * @throws {StoreUnavailable}
    */
   abstract free(action: ActionId, digest: Digest): Promise<void>;
   /**
-   * What is used up, in the order asked for. For people to look at: no decision rests on it.
+   * The amounts used so far, in the order of the request. For display only; no decision uses them.
    * @throws {StoreUnavailable}
    */
   abstract used(counted: readonly CountedPeriod[]): Promise<readonly number[]>;
 }
 
-/** The same rows, as whoever keeps them true sees them. */
+/** The same rows, for the sweepers that bring them into line with the log. */
 export abstract class BudgetRows {
-  /** Actions that reserved up to then and that the log has not confirmed, the longest ago first. */
+  /** Actions with reservations made up to that time which the log has not confirmed, oldest first. */
   abstract unconfirmed(reservedUpToMs: number, limit: number): Promise<readonly ActionId[]>;
   /**
-   * Lets go what these actions reserved up to then and the log has not confirmed.
-   * @returns how many rows
+   * Frees the reservations that these actions made up to that time and the log has not confirmed.
+   * @returns the number of rows
    */
   abstract freeUnconfirmed(actions: readonly ActionId[], reservedUpToMs: number): Promise<number>;
-  /** Waits until the rows hold all that the log says up to there. False when they do not in time. */
+  /** Waits until the rows reflect the log up to `position`. False on timeout. */
   abstract reach(position: Position, timeoutMs: number): Promise<boolean>;
   /**
-   * Removes what is of periods that ended before then.
-   * @returns how many rows
+   * Removes the rows of periods that ended before that time.
+   * @returns the number of rows
    */
   abstract removeEnded(beforeMs: number): Promise<number>;
 }

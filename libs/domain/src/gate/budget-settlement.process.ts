@@ -10,16 +10,16 @@ export type SettlementChange =
       readonly charges: readonly BudgetCharge[];
       readonly at: Timestamp;
     }
-  /** It never ran: all that it holds is free again. */
+  /** The action never ran, so everything that it was charged is free again. */
   | { readonly change: 'given_back'; readonly action: ActionId }
-  /** It ran, and was certainly not applied: nothing was spent. */
+  /** The call was sent but certainly not applied: it counts as a call, and its money is free again. */
   | { readonly change: 'unspent'; readonly action: ActionId }
-  /** What was spent, in the place of what was foreseen. */
+  /** The actual cost replaces the expected one. */
   | { readonly change: 'spent'; readonly action: ActionId; readonly cost: CallCost };
 
 /**
- * The process behind the rows of budgets: what the log says that an action holds, from its decision on. An unknown outcome
- * keeps everything: it may have run.
+ * How an event changes what an action is charged, from its decision on. An unknown outcome changes nothing, because the
+ * call may have run.
  */
 export const settlementChange = (event: DomainEvent): SettlementChange | null => {
   const known = event as ActionEvent;

@@ -13,14 +13,14 @@ export interface BudgetBound {
   readonly period: PeriodKind;
 }
 
-/** Every bound that holds for a call: those of its agent, and those of the policy's budgets whose match takes it. */
+/** Every bound that a call falls under: those of its agent, and those of the policy's budgets that match the call. */
 export const boundsOf = (
   agent: BoundedAgent,
   policy: PolicyId | null,
   matched: readonly PolicyBudget[],
 ): readonly BudgetBound[] => [...boundsOfAgent(agent), ...boundsOfPolicy(policy, matched)];
 
-/** An agent, and what bounds it. */
+/** An agent and its budgets. */
 export type BoundedAgent = Pick<LivingAgent, 'agent' | 'budgets'>;
 
 export const boundsOfAgent = ({ agent, budgets }: BoundedAgent): readonly BudgetBound[] => {
@@ -31,7 +31,10 @@ export const boundsOfAgent = ({ agent, budgets }: BoundedAgent): readonly Budget
   return bounds;
 };
 
-/** A policy's budget is one pool for all its calls, and the same one in every version of the policy. */
+/**
+ * The bounds of a policy's budgets. A budget is one pool for all calls that it matches, and the name is the same in
+ * every version of the policy, so a new version goes on counting in the same pool.
+ */
 export const boundsOfPolicy = (policy: PolicyId | null, budgets: readonly PolicyBudget[]): readonly BudgetBound[] => {
   const bounds: BudgetBound[] = [];
   for (const { id, period, maxCalls, maxSpend } of budgets) {
@@ -56,8 +59,8 @@ const bound = (budget: string, unit: BudgetUnit, limit: number, period: PeriodKi
 });
 
 /**
- * What the call uses up of each bound: one call, and what it spends, which is nothing where nobody can say.
- * @param cost as its connector foresees it
+ * What the call is charged to each bound: one call, or its cost. An unknown cost is charged as 0.
+ * @param cost the expected cost according to the connector
  */
 export const chargesOf = (
   bounds: readonly BudgetBound[],
@@ -77,7 +80,7 @@ export const chargesOf = (
 export const uncountable = (bounds: readonly BudgetBound[], cost: CallCost | undefined): BudgetBound | null =>
   cost === undefined ? null : (bounds.find(({ unit }) => unit !== CALLS && unit !== cost.currency) ?? null);
 
-/** As the log has it. */
+/** The charge in the form of the events. */
 export const recordedCharge = ({ budget, unit, amount, limit, period }: WantedCharge): BudgetCharge => ({
   budget,
   period: period.label,
@@ -89,7 +92,7 @@ export const recordedCharge = ({ budget, unit, amount, limit, period }: WantedCh
   resets_at: timestampOf(period.endsMs),
 });
 
-/** The counter that a recorded charge stands in. */
+/** The bound and period that a recorded charge counts towards. */
 export const countedPeriodOf = ({ budget, currency, starts_at, resets_at }: BudgetCharge): CountedPeriod => ({
   budget,
   unit: currency ?? CALLS,
@@ -99,7 +102,7 @@ export const countedPeriodOf = ({ budget, currency, starts_at, resets_at }: Budg
 
 /**
  * The refusal `budget_exceeded` (docs/budgets.md, A call that has no room).
- * @param allowed what the policy said of the call before
+ * @param allowed the policy's decision, which this refusal replaces
  */
 export const exceeded = (allowed: Decision, charge: WantedCharge): Decision => {
   const resetsAt = timestampOf(charge.period.endsMs);
@@ -111,7 +114,10 @@ export const exceeded = (allowed: Decision, charge: WantedCharge): Decision => {
   };
 };
 
-/** Money of two currencies has no sum, so what a budget cannot count does not run under it. Waiting would not help. */
+/**
+ * The refusal of a call that spends another currency than its budget counts, because amounts of two currencies cannot
+ * be added. It has no `retry_at`, because waiting would not help.
+ */
 export const notCounted = (allowed: Decision, { budget, unit }: BudgetBound, cost: CallCost): Decision => ({
   ...refusal(allowed, budget),
   code: 'policy_denied',
@@ -139,10 +145,10 @@ const named = (budget: string): string => {
   return (budget.startsWith('agt_') ? AGENT_BUDGETS[id] : undefined) ?? `the budget ${id} of the policy`;
 };
 
-/** The agent or the policy whose budget it is. */
+/** The id of the agent or policy that owns the budget. */
 export const ownerOf = (budget: string): string => budget.slice(0, budget.indexOf('/'));
 
-/** Of `<owner>/<id>`. */
+/** The second part of `<owner>/<id>`. */
 export const idOf = (budget: string): string => budget.slice(budget.indexOf('/') + 1);
 
 const capital = (sentence: string): string => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;

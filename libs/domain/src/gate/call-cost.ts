@@ -1,10 +1,13 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import type { Money } from '../kernel/index.js';
 
-/** What a call spends, as the facts of its request say it. */
+/** What a call spends, according to its request facts. */
 export type CallCost = Money;
 
-/** Null where nothing is known of it. @param request the facts of a policy input, or of what people are shown */
+/**
+ * The cost in the facts, or null if they hold no valid cost.
+ * @param request the request facts, of a policy input or an approval context
+ */
 export const costIn = (request: object): CallCost | null => {
   const cost = memberOf(request, 'cost');
   const [amount, currency] = [memberOf(cost, 'amount'), memberOf(cost, 'currency')];
@@ -12,7 +15,7 @@ export const costIn = (request: object): CallCost | null => {
   return typeof currency === 'string' && /^[a-z]{3}$/.test(currency) ? { amount, currency } : null;
 };
 
-/** What the payments processor says of the call. Null where the connector asks none. */
+/** What the payments processor says about the call. Null if the connector does not ask one. */
 export const paymentsIn = (request: object): JsonObject | null => {
   const payments = memberOf(request, 'payments');
   return isObject(payments) ? payments : null;
@@ -24,10 +27,10 @@ const memberOf = (value: unknown, name: string): JsonValue | undefined =>
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** So many times the median of what was spent before is unusual. */
+/** An amount is unusual from this many times the median of earlier amounts on. */
 const UNUSUAL_FACTOR = 5;
 
-/** The median of earlier amounts, where this one is at least {@link UNUSUAL_FACTOR} times as large; else null. */
+/** The median of the earlier amounts if `amount` is at least {@link UNUSUAL_FACTOR} times as large; else null. */
 export const medianExceededBy = (amount: number, earlier: readonly number[]): number | null => {
   if (earlier.length === 0 || amount === 0) return null;
   const median = medianOf(earlier);

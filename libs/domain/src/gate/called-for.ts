@@ -1,15 +1,18 @@
 import type { UserId } from '../kernel/index.js';
 import { addressesIn, type PeopleDirectory } from '../people/index.js';
 
-/** Whom a call runs for: what the agent said of it, and who has the address that it said. */
+/**
+ * On whose behalf a call runs: the reference that the agent sent, and the persons whose e-mail addresses it contains.
+ */
 export interface CalledFor {
   readonly reference: string;
   readonly persons: readonly UserId[];
 }
 
 /**
- * Where the reference holds no address nobody is asked. Read anew for each decision: an address may be another person's by then.
- * @throws {StoreUnavailable} who has the address cannot be known, so nobody may decide either
+ * Looks up the persons whose addresses are in the reference; if it contains no address, there is no look-up. The result
+ * must not be cached from one decision to the next, because an address may have passed to another person.
+ * @throws {StoreUnavailable} if the addresses cannot be looked up; then nobody may decide
  */
 export const calledFor = (
   people: Pick<PeopleDirectory, 'usersAt'>,
@@ -21,7 +24,7 @@ export const calledFor = (
   return people.usersAt(addresses).then((persons) => ({ reference, persons }));
 };
 
-/** The same as far as one person is concerned, whose address is known already. */
+/** The same for one person only, whose address is already known: no look-up. */
 export const calledForAmong = (
   reference: string | null,
   reader: { readonly user: UserId; readonly address: string | undefined } | null,

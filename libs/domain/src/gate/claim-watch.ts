@@ -4,18 +4,22 @@ interface Watched {
 }
 
 /**
- * How long a sweeper has itself seen each claim as the current one, by its own monotonic clock: deadlines are judged by
- * this and not by the time of day, which may jump by an hour (rule EXEC-5).
+ * Measures how long this sweeper has seen each claim as the current one, by its own monotonic clock. Deadlines are
+ * judged by this measure and not by the time of day, which may jump (rule EXEC-5).
  */
 export class ClaimWatch {
   private watched = new Map<string, Watched>();
 
   /**
-   * @param longestStepMs the most that the time between two looks counts: while this process paused, it did not watch
+   * @param longestStepMs the most that the time between two looks may add. A longer gap means that this process paused,
+   * and time in which it did not watch does not count
    */
   constructor(private readonly longestStepMs: number) {}
 
-  /** @returns how long it has been watched, this look included: 0 at the first */
+  /**
+   * Records a look at the claim.
+   * @returns for how many milliseconds the claim has been watched; 0 at the first look
+   */
   see(claim: string, nowMs: number): number {
     const known = this.watched.get(claim);
     const stepMs = known ? Math.min(nowMs - known.seenAtMs, this.longestStepMs) : 0;
@@ -24,7 +28,7 @@ export class ClaimWatch {
     return watchedMs;
   }
 
-  /** Forgets all claims but these: the others have ended. */
+  /** Forgets all other claims, because they have ended. */
   keepOnly(claims: ReadonlySet<string>): void {
     for (const claim of this.watched.keys()) if (!claims.has(claim)) this.watched.delete(claim);
   }

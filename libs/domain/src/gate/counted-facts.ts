@@ -1,6 +1,9 @@
 import { statusOf, type LivingAction } from './action.state.js';
 
-/** What an action is counted by, wherever it is counted: by the hour as events come, and in parts of hours when somebody asks. */
+/**
+ * The facts by which an action is counted: in the projection of hourly counts, and when a caller asks for counts of a
+ * part of an hour.
+ */
 export const countedFacts = (action: LivingAction, isSealed: boolean) => ({
   agent: action.submission.agent,
   tool: action.submission.tool,

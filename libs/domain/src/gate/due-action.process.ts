@@ -1,10 +1,10 @@
 import type { ActionId, DomainEvent, Timestamp } from '../kernel/index.js';
 import type { ActionEvent } from './action.events.js';
 
-/** `approval`: a person has to decide by then. `edge`: the agent has to report by then. */
+/** What is due at that time. `approval`: a person's decision. `edge`: the agent's report. */
 export type DueKind = 'approval' | 'edge';
 
-/** An action that ends by itself when its time comes. */
+/** An action that the sweeper ends if nothing happens by `dueAt`. */
 export interface DueAction {
   readonly action: ActionId;
   readonly kind: DueKind;
@@ -15,8 +15,9 @@ export type DueActionChange =
   { readonly change: 'open'; readonly due: DueAction } | { readonly change: 'close'; readonly action: ActionId };
 
 /**
- * The process behind the table of what comes due: whoever asks a person or an edge names a time, and whatever is said
- * by then closes it. An action waits for one of them at a time: an approval that is decided closes before the edge opens.
+ * How an event changes the table of due actions: a request for approval or an authorization at the edge opens a row
+ * with its deadline, and the decision or report closes it. An action has at most one row, because its approval closes
+ * before its edge opens.
  */
 export const dueActionChange = (event: DomainEvent): DueActionChange | null => {
   const known = event as ActionEvent;

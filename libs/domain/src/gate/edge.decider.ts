@@ -15,13 +15,15 @@ export const authorized = (action: ActionId, { deadline }: EdgeTerms, at: Timest
 export const isAtTheEdge = ({ edge, outcome }: Pick<FollowedAction, 'edge' | 'outcome'>): boolean =>
   edge !== null && outcome === null;
 
-/** Whether its report would still count: that nobody has given it up yet gives it no more time. */
+/**
+ * Whether a report would still be accepted. After the deadline it is not, even if no sweeper has ended the action yet.
+ */
 export const isReportable = (action: LivingAction, at: Timestamp): boolean =>
   isAtTheEdge(action) && at < (action.edge as EdgeTerms).deadline;
 
 /**
- * The agent's own word, once and in time. A Stop does not refuse it: the tool ran.
- * @throws {DomainError} conflict: this action is not at the edge, was reported, or the deadline has passed
+ * Records the agent's report: once, and before the deadline. A Stop does not prevent it, because the tool has run.
+ * @throws {DomainError} conflict if the action is not at the edge, was already reported, or is past its deadline
  */
 export const reportEdge = (
   { data, metadata }: CommandOf<'ReportEdge'>,
@@ -37,7 +39,7 @@ export const reportEdge = (
   return hasWitness(report) ? [reported, reportedWitness(state, report, at)] : [reported];
 };
 
-/** Why nobody can say what became of a call that nobody reported (rule GATE-6). */
+/** The witness reason of a call that was not reported in time (rule GATE-6). */
 const EDGE_LOST = 'edge_lost';
 
 const TOO_LATE =
@@ -75,7 +77,7 @@ const reportedWitness = (
   return { type: 'ActionWitnessed', data: { action: submission.action, at, ...atAskedLevel(decision, verdict) } };
 };
 
-/** Nothing where the report came, or its time is not over. */
+/** Ends an action that was not reported in time. No events if the report came, or the deadline has not passed. */
 export const giveUpEdge = ({ metadata }: CommandOf<'GiveUpEdge'>, state: LivingAction): readonly ActionEvent[] => {
   const { edge, submission } = state;
   const at = metadata.now;

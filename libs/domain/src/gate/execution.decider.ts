@@ -12,8 +12,9 @@ type ExecutionFinished = Extract<ActionEvent, { type: 'ExecutionFinished' }>;
 type LateReport = Extract<ActionEvent, { type: 'LateReport' }>;
 
 /**
- * By which an action that may run waits to be claimed.
- * @param opened what of it the open executions list, where a person's yes makes it ready
+ * The event that makes an allowed action ready to be claimed.
+ * @param opened organization and connector, for the table of open executions. Set if an approval made the action ready,
+ * because its row was closed while it waited
  */
 export const madeReady = (
   action: ActionId,
@@ -27,7 +28,10 @@ export const madeReady = (
   return { type: 'ExecutionReady', data: opened === null ? ready : { ...ready, ...opened } };
 };
 
-/** The claim of a process that executes itself what it made ready: it stands in the same append, so nobody can come before. */
+/**
+ * The first claim, by the process that accepted the call. It is in the same append as `ExecutionReady`, so no other
+ * process can claim first.
+ */
 export const startedAtOnce = (
   action: ActionId,
   execution: ExecutionTerms,
@@ -47,7 +51,7 @@ export const startedAtOnce = (
   },
 });
 
-/** A claim loses quietly: somebody else has the work, or there is none left. */
+/** No events if the claim is lost, because another executor holds the execution or nothing is left to run. */
 export const claim = ({ data, metadata }: ClaimExecution, state: LivingAction): readonly ActionEvent[] => {
   const { ready, outcome, attempts, submission } = state;
   const now = metadata.now;
@@ -67,7 +71,7 @@ export const claim = ({ data, metadata }: ClaimExecution, state: LivingAction): 
 };
 
 /**
- * Whether another send is allowed: never for `once`, never past the deadline of attempt 1, never a fourth
+ * Whether another attempt is allowed: never for `once`, not past the deadline of attempt 1, and never a fourth attempt
  * (rule EXEC-2).
  */
 export const isRepeatableNow = (state: LivingAction, now: Timestamp): boolean => {
@@ -90,8 +94,8 @@ export const recordOutcome = ({ data, metadata }: RecordOutcome, state: LivingAc
 };
 
 /**
- * `failed` says that the call was certainly not applied, by no attempt (rule GATE-5). Where an earlier one may have
- * run, a later one that did not cannot say so. A read has nothing to apply.
+ * `failed` means that no attempt applied the call (rule GATE-5). If an earlier attempt may have run, a failure of this
+ * one does not show that, so the outcome is `unknown`. Except for reads, which apply nothing.
  */
 const ofAllAttempts = (
   { submission }: LivingAction,
@@ -106,7 +110,7 @@ const ofAllAttempts = (
   };
 };
 
-/** The end of an attempt, however it was found: by its executor's report or by recovery. */
+/** The events that end an execution, whether its executor reported the outcome or recovery gave it up. */
 export const finished = (
   state: LivingAction,
   attempt: ExecutionAttempt,
@@ -140,7 +144,10 @@ export const afterFinish = (action: LivingAction, data: ExecutionFinished['data'
   state: 'witnessing',
 });
 
-/** The first that says more than that nobody knows is kept for the witness. One that comes after the end is heard at once. */
+/**
+ * Keeps the first late report that says more than `unknown`, for the witness. A late report after the action is
+ * recorded is not kept: `recordOutcome` amends the witness by it at once.
+ */
 export const afterLateReport = (action: LivingAction, data: LateReport['data']): LivingAction => {
   const isKept = action.state !== 'recorded' && action.lateReport === null && tellsMore(action, data);
   return isKept ? { ...action, lateReport: outcomeOf(data) } : action;

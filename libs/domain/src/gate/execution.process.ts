@@ -1,7 +1,7 @@
 import type { ConnectorId, DomainEvent, OrgId } from '../kernel/index.js';
 import type { ActionEvent } from './action.events.js';
 
-/** An execution that is neither over nor refused, its read-back included: what the crash-recovery sweeper looks through. */
+/** An execution that has not ended; its read-back is part of it. The crash-recovery sweeper reads the list of these. */
 export interface OpenExecution {
   readonly action: string;
   readonly org: OrgId;
@@ -13,9 +13,10 @@ export type OpenExecutionChange =
   | { readonly change: 'close'; readonly action: string };
 
 /**
- * The process behind the sweeper's own table: every accepted action opens, every end closes. A refusal opens and closes
- * in one append, and a batch cancels most pairs before they are written. What waits for a person or for an edge is no
- * execution: it closes, and opens again when a person's yes makes it ready.
+ * How an event changes the table of open executions. Submission opens a row and the end of the execution closes it. A
+ * refusal opens and closes in one append; changes of one batch that cancel out are not written. An action that waits
+ * for approval, or for its agent's report, is closed, because the service has nothing to run; an approval opens it
+ * again.
  */
 export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | null => {
   const known = event as ActionEvent;
@@ -27,7 +28,7 @@ export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | n
     case 'ActionDecided':
       return known.data.decision.outcome === 'deny' ? { change: 'close', action: known.data.action } : null;
     case 'ExecutionReady': {
-      // Named where an approval made it ready; one that was ready at once is open since its submission.
+      // `org` is set only if an approval made the action ready. Otherwise its row is open since the submission.
       const { action, org, connector } = known.data;
       return org === undefined ? null : { change: 'open', execution: { action, org, connector: connector ?? null } };
     }
@@ -35,7 +36,7 @@ export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | n
     case 'EdgeAuthorized':
       return { change: 'close', action: known.data.action };
     case 'ExecutionFinished':
-      // What is to be read back stays open until somebody has read it.
+      // The row stays open until the read-back is recorded.
       return known.data.read_back === undefined ? { change: 'close', action: known.data.action } : null;
     case 'ActionWitnessed':
       return known.data.method === 'read_back' ? { change: 'close', action: known.data.action } : null;

@@ -1,7 +1,7 @@
-/** What one reading of the liveness rows says: executor → how often it has beaten. */
+/** One reading of the liveness rows: executor → number of its last beat. */
 export type Beats = ReadonlyMap<string, number>;
 
-/** When a reading was asked for and answered, on the monotonic clock of whoever reads. */
+/** When a reading was requested and answered, on the reader's monotonic clock. */
 export interface Reading {
   readonly askedMs: number;
   readonly answeredMs: number;
@@ -10,16 +10,17 @@ export interface Reading {
 interface Watched {
   readonly beat: number;
   readonly sinceMs: number;
-  /** Whether the last reading found it so. */
+  /** As of the last reading. */
   isSilent: boolean;
 }
 
-/** A row that is not there counts as one that never changes. */
+/** The beat of an executor without a row: it counts as a row that never changes. */
 const NEVER_BEAT = -1;
 
 /**
- * Judges silence by the sweeper's own monotonic clock alone: an executor is silent when the same value was read,
- * successfully, over the whole limit (rule EXEC-5). Never by a stored timestamp: clocks differ and jump.
+ * Finds executors that have stopped beating. An executor is silent if every reading over more than the limit, on the
+ * sweeper's own monotonic clock, gave the same beat (rule EXEC-5). Stored timestamps are not used, because clocks
+ * differ and jump.
  */
 export class ExecutorSilence {
   private readonly watched = new Map<string, Watched>();
@@ -27,22 +28,25 @@ export class ExecutorSilence {
 
   constructor(private readonly limitMs: number) {}
 
-  /** A reading failed, or this process itself may have slept: every count starts again. */
+  /**
+   * Forgets everything seen so far. To be called if a reading failed or this process may have been paused, because
+   * beats may have been missed.
+   */
   startAgain(): void {
     this.watched.clear();
     this.lastReadingMs = null;
   }
 
   /**
-   * Every row is watched from the first reading on, even before anybody asks for its executor: by then its silence may
-   * be known already.
-   * @param executors those who are watched even without a row
-   * @param reading when it was asked for and answered. What it says was true at some moment between the two, so a value
-   *   is known to have stood from the answer to its first reading until the question of its last
-   * @returns whether somebody has fallen silent with this reading
+   * Takes in one reading. Every row is watched from its first reading on, even before `isSilent` is asked about its
+   * executor, so that the answer may be known by then.
+   * @param executors executors to watch even if they have no row
+   * @param reading when the reading was requested and answered. The rows are as of some moment between the two, so a
+   * beat is known to have stood from the answer of the first reading that showed it to the request of the last
+   * @returns whether an executor has become silent by this reading
    */
   observe(beats: Beats, executors: Iterable<string>, { askedMs, answeredMs }: Reading): boolean {
-    // A pause of our own hides beats that happened meanwhile.
+    // After a pause this long, beats may have been missed.
     if (this.lastReadingMs !== null && answeredMs - this.lastReadingMs > this.limitMs) this.watched.clear();
     this.lastReadingMs = answeredMs;
     const wanted = new Set([...beats.keys(), ...executors]);
@@ -61,7 +65,7 @@ export class ExecutorSilence {
     return hasFallenSilent;
   }
 
-  /** As of the last reading: nobody has watched the time that has passed since then. */
+  /** As of the last reading. */
   isSilent(executor: string): boolean {
     return this.watched.get(executor)?.isSilent ?? false;
   }

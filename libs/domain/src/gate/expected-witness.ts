@@ -3,8 +3,9 @@ import type { ExpectedWitness } from './approval-review.js';
 import type { ResolvedTool } from './submission.js';
 
 /**
- * What the witness of a call would rest on, as its tool is now. Null where nobody provides the tool any more.
- * @param resolved null where the agent alone knows the tool, and where it is gone
+ * The evidence that the witness of a call would have, given its tool as it is now. Null if no connector provides the
+ * tool any more.
+ * @param resolved null if the tool is known to the agent only (proxy mode), or if it is gone
  */
 export const expectedWitness = (
   { submission, decision }: Pick<LivingAction, 'submission' | 'decision'>,

@@ -1,10 +1,10 @@
 import type { OrgId } from '../kernel/index.js';
 import type { Submission } from './action.events.js';
 
-/** Who takes places: a connector, on the account of its organization. */
+/** The connector that takes a place, and its organization, which the place also counts for. */
 export type Sharer = Pick<Submission, 'org' | 'connector'>;
 
-/** Places that an organization may hold for each that is left. */
+/** An organization may hold up to this many places per place that is free. */
 const HELD_FOR_EACH_LEFT = 3;
 
 interface Held {
@@ -19,20 +19,24 @@ interface HeldOfOrganization extends Held {
 const nothing = (): Held => ({ shared: 0, spare: 0 });
 
 /**
- * Places shared fairly by organizations, and within each by its connectors: `size` that all share, and as many spare
- * ones for whoever holds none. Nothing is ever taken away: shares even out as places are given back.
+ * Shares places fairly among organizations, and among the connectors of each. There are `size` shared places for all,
+ * and as many spare ones for connectors and organizations that hold none. A place is never taken away; shares even out
+ * as places are given back.
  *
- * 1. A connector may take a shared place while it holds fewer of them than are left, and its organization fewer than
- *    three times as many. One connector alone has half of them; of two the first has a half, the second a quarter, and in
- *    time each a third. An organization alone has at most three quarters, however many connectors it has.
- * 2. A connector that holds none, and finds none by rule 1, gets one of the first half of the spare places, while its
- *    organization holds fewer than three times as many spare ones as are left of that half.
- * 3. An organization that holds none gets any spare place that is left. At least half of them are for this alone.
+ * 1. A connector may take a shared place while it holds fewer shared places than are free, and its organization holds
+ *    fewer than three times as many as are free. So one connector alone gets half of them. Of two connectors, the first
+ *    gets a half and the second a quarter; as calls end, each comes to a third. An organization alone gets three
+ *    quarters at most, however many connectors it has.
+ * 2. A connector that holds no place, and gets none by rule 1, gets a place of the first half of the spare places,
+ *    while its organization holds fewer than three times as many spare places as are free in that half.
+ * 3. An organization that holds no place gets any free spare place. At least half of the spare places are reserved for
+ *    this rule.
  *
- * So of 128, one connector that hangs holds 64, and its neighbour has 32 at once. A thousand connectors of one
- * organization that hang hold at most 144 (96, and 48 spare ones): the others of them wait, and every other organization
- * gets its first place, unless all 256 are taken, by 64 organizations or more. There is a limit to spare places, and it
- * is as many again, because what a process holds for executions has to be bounded.
+ * With 128: one connector whose calls hang holds 64, and a second one of the same organization gets 32 at once. A
+ * thousand hanging connectors of one organization hold at most 144 (96 shared and 48 spare); its other connectors wait,
+ * and every other organization gets its first place, until all 256 are taken, which needs at least 64 other
+ * organizations. The number of spare places is limited because the memory that a process uses for executions must be
+ * bounded.
  */
 export class FairShares {
   private readonly all = nothing();
@@ -40,7 +44,10 @@ export class FairShares {
 
   constructor(private readonly size: number) {}
 
-  /** False when there is none for this connector now. Whoever was given a place gives it back. */
+  /**
+   * Takes a place; false if there is none for this connector now. The caller gives the place back when its execution
+   * ends.
+   */
   take({ org, connector }: Sharer): boolean {
     const ofOrg = this.orgs.get(org) ?? { shared: 0, spare: 0, connectors: new Map<Sharer['connector'], Held>() };
     const ofConnector = ofOrg.connectors.get(connector) ?? nothing();
@@ -52,7 +59,7 @@ export class FairShares {
     return true;
   }
 
-  /** Gives a spare place back first: somebody else may need it as their only one. */
+  /** Gives back a spare place first, because another connector may need it as its only one. */
   giveBack({ org, connector }: Sharer): void {
     const ofOrg = this.orgs.get(org);
     const ofConnector = ofOrg?.connectors.get(connector);
@@ -64,8 +71,8 @@ export class FairShares {
   }
 
   /**
-   * Whether a connector of this organization that holds no place would be given one. If not, none of its connectors
-   * would.
+   * Whether a connector of this organization that holds no place would get one. If not, no other connector of the
+   * organization would get one either.
    */
   isOpenTo(org: OrgId): boolean {
     return this.kindFor(this.orgs.get(org) ?? nothing(), nothing()) !== null;

@@ -15,7 +15,10 @@ import type { GateSettings } from './gate.settings.js';
 import type { IntentNonces } from './intent-nonces.port.js';
 import type { SealingBacklog } from './sealing-backlog.port.js';
 
-/** What every handler of the gate stands on. One value instead of the same ten constructor parameters in each. */
+/**
+ * The dependencies that all handlers of the gate share, as one value instead of the same ten constructor parameters in
+ * each.
+ */
 export class GateKernel {
   readonly store: EventStore;
   readonly streams: FoldedStreams;
@@ -27,7 +30,7 @@ export class GateKernel {
   readonly nonces: IntentNonces;
   readonly budgets: BudgetReservations;
   readonly places: ApprovalPlaces;
-  /** Whose an address is that an agent says a call runs for. */
+  /** Finds the persons behind the addresses in an on-behalf-of reference. */
   readonly people: Pick<PeopleDirectory, 'usersAt'>;
   private readonly backlog: SealingBacklog;
 
@@ -60,7 +63,7 @@ export class GateKernel {
   }
 
   /**
-   * Where outcomes wait too long for their deeds, nothing new is done (rule GATE-9).
+   * Refuses new work while the organization's outcomes wait too long for their deeds (rule GATE-9).
    * @throws {DomainError} service_unavailable
    */
   requireSealingKeepsUp(org: OrgId): void {

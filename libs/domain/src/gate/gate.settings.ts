@@ -1,29 +1,34 @@
 /** Limits of the gate that an operator or a test may change; their defaults are below. */
 export interface GateSettings {
-  /** An execution not claimed by then fails, nothing sent (rule EXEC-6). */
+  /** An execution that is not claimed within this time fails, and nothing is sent (rule EXEC-6). */
   readonly startTimeoutMs: number;
-  /** How long an agent has to report what became of a call that it runs itself (rule GATE-17). */
+  /** How long an agent has to report the result of a call that it runs itself (rule GATE-17). */
   readonly edgeResultTimeoutMs: number;
-  /** Every sweeper's interval (rule GATE-16). */
+  /** The interval of every sweeper (rule GATE-16). */
   readonly sweepIntervalMs: number;
   /** How long an executor may be silent before its execution is taken over or ended (rule EXEC-5). */
   readonly executorSilenceMs: number;
-  /** How often a process shows that it lives. */
+  /** How often a process updates its liveness row. */
   readonly livenessIntervalMs: number;
-  /** How long a refusal waits for its seal, whatever `wait` says (rule GATE-4). */
+  /** How long the answer of a refusal waits for the seal, independent of the caller's `wait` (rule GATE-4). */
   readonly refusalSealTimeoutMs: number;
   /** An organization whose oldest unsealed outcome is older takes no new actions (rule GATE-9). */
   readonly unsealedLimitMs: number;
-  /** Age at which `heads`, asked before the first byte, is too old to send by (rule GATE-3). */
+  /**
+   * A reading of stream heads (`heads`) that is older than this does not allow the first byte to be sent (rule GATE-3).
+   */
   readonly barrierMaxAgeMs: number;
   /**
-   * How long the claim's own commit counts as the answer to that question, by what it found standing. Counted from when
-   * the append was sent (docs/adr/0017). 0: the question is asked every time.
+   * How long the commit of the claim itself replaces that reading of heads, because the commit has checked the same
+   * streams. Counted from the start of the append (docs/adr/0017). 0: heads are always read.
    */
   readonly commitHoldsMs: number;
-  /** A payload younger than this may belong to an append under way (docs/architecture.md, Rows beside the log). */
+  /**
+   * A payload younger than this is not removed, because its append may still be under way (docs/architecture.md, Rows
+   * beside the log).
+   */
   readonly payloadMinAgeMs: number;
-  /** So many calls of one agent wait for people at once (docs/approvals.md, For agents' authors). */
+  /** How many calls of one agent may wait for approval at once (docs/approvals.md, For agents' authors). */
   readonly waitingPerAgentMax: number;
 }
 
@@ -41,16 +46,19 @@ export const GATE_DEFAULTS: GateSettings = {
   waitingPerAgentMax: 100,
 };
 
-/** Silence is read over several beats: readings that are further apart than the limit never cover the whole of it. */
+/**
+ * The silence limit spans at least this many beats. Readings further apart than the limit could never show that an
+ * executor was silent for all of it.
+ */
 const BEATS_WITHIN_SILENCE = 5;
 
-/** How often a process beats where executors may be silent for that long. */
+/** The liveness interval that fits a silence limit. */
 export const livenessIntervalFor = (executorSilenceMs: number): number =>
   Math.min(GATE_DEFAULTS.livenessIntervalMs, executorSilenceMs / BEATS_WITHIN_SILENCE);
 
 /**
- * What no queue rang for is taken up by the next sweep of a process that executes, and such a process beats more often
- * than it may be silent.
+ * How long a ready execution may wait until something is wrong. If its job was lost, the next sweep finds it, and every
+ * living executor has beaten within the silence limit.
  */
 export const executionPatienceFor = ({
   sweepIntervalMs,
@@ -58,5 +66,8 @@ export const executionPatienceFor = ({
 }: Pick<GateSettings, 'sweepIntervalMs' | 'executorSilenceMs'>): number =>
   Math.max(2 * sweepIntervalMs, executorSilenceMs);
 
-/** At rest the sealer goes over what it has not sealed with every sweep. What two sweeps have left, nobody seals. */
+/**
+ * How long a recorded outcome may wait until something is wrong. A sealer with nothing to do looks at unsealed outcomes
+ * with every sweep, so an outcome that two sweeps have left means that no sealer is running.
+ */
 export const sealingPatienceFor = (sweepIntervalMs: number): number => 2 * sweepIntervalMs;
