@@ -2,16 +2,16 @@ import type { JsonValue } from '#libs/crypto';
 import type { ApprovalContext } from './approval-context.js';
 
 /**
- * Controls, format and direction marks, private and unassigned code points, variation selectors and fillers: all that a text
- * can hold and a reader not see.
+ * Characters that a reader does not see: controls, format and direction marks, private and unassigned code points,
+ * variation selectors and fillers.
  */
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115F\u1160\uFFA0]/u;
-/** Of ordinary text of several lines. */
+/** Hidden characters that ordinary text of several lines contains, so they are allowed. */
 const LAYOUT = /[\t\n\r]/g;
 
 /**
- * The first place of a context where an agent or a caller has put characters that a person does not see, such as
- * `args.note`; null where there is none. What a place is called may hold them, too, so it is named by its parent then.
+ * The path of the first value in a context that contains hidden characters, such as `args.note`; null if there is none.
+ * If a member's name contains them, the path is that of its parent.
  */
 export const hiddenCharactersIn = ({
   args,

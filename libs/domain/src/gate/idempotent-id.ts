@@ -4,20 +4,21 @@ import { streamOf, type ActionId, type AgentId, type EventStore, type OrgId } fr
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The gate's idempotency has no row: with an Idempotency-Key the action's id is derived from it, and the append at
- * no_stream is the claim. Keyed by the organization's id key, which comes from the pepper: ids tell nothing about keys,
- * and nobody can aim at an id.
+ * Idempotency of the gate needs no row: the action id is derived from the Idempotency-Key, and the append at
+ * `no_stream` is the claim on the key. The derivation is keyed by the organization's id key, which comes from the
+ * pepper, so an id reveals nothing about its key and nobody can choose an id.
  */
 export abstract class IdempotentIds {
   /** 128 bits of HMAC-SHA256(id key, agent LF key LF generation). */
   abstract actionId(org: OrgId, agent: AgentId, key: string, generation: number): ActionId;
-  /** What events carry of the key, lowercase hex. */
+  /** The hash of the key that events hold, in lowercase hex. */
   abstract keyHash(org: OrgId, agent: AgentId, key: string): string;
 }
 
 /**
- * The last generation of a key that exists, -1 when none does. A key older than 24 hours moves to the next generation,
- * and generation n + 1 exists only where n does: so the last is found by doubling, then halving.
+ * The last generation of a key that exists; -1 if there is none. When a key's action is older than 24 hours, the key
+ * moves to the next generation. Generation n + 1 exists only if n does, so the last one is found by doubling and then
+ * bisecting.
  */
 export const lastGeneration = async (
   store: EventStore,

@@ -1,43 +1,43 @@
 import type { Digest } from '#libs/crypto';
 import type { ActionId, AgentId } from '../kernel/index.js';
 
-/** A nonce, and the one submission that is about to consume it. */
+/** A nonce, and the submission that is about to consume it. */
 export interface NonceReservation {
   readonly agent: AgentId;
   readonly nonce: string;
   readonly action: ActionId;
-  /** Of the call as it was sent: the same action with another digest is another submission. */
+  /** Digest of the request. The same action id with another digest is another submission. */
   readonly digest: Digest;
-  /** Unix milliseconds, by the clock of whoever reserves. */
+  /** Unix milliseconds, by the clock of the process that reserves. */
   readonly reservedMs: number;
-  /** Until then the row stays. No check accepts the intent any more long before. */
+  /** The row is kept until then, in Unix milliseconds: long after the intent has stopped being accepted. */
   readonly expiresMs: number;
 }
 
-/** For whom a nonce is reserved. */
+/** The submission for which a nonce is reserved. */
 export type NonceHolder = Pick<NonceReservation, 'action' | 'digest' | 'reservedMs'>;
 
 /**
- * Nonces are accepted once for each agent (rule INTENT-3). A row beside the log, written before the append of the
- * submission (docs/adr/0019): it keeps two actions apart that name one nonce, and says nothing of whether the action it
- * names came to be. That is the log's to say.
+ * Each nonce is accepted once per agent (rule INTENT-3). A reservation is a row that is written before the append of
+ * the submission (docs/adr/0019). It keeps two actions from using one nonce, and does not say whether its action was
+ * recorded; the log says that.
  */
 export abstract class IntentNonces {
   /**
-   * Reserves the nonce unless it is reserved already, which changes nothing.
-   * @returns who holds it now: of several that reserve at once, one
+   * Reserves the nonce, unless it is already reserved.
+   * @returns the holder after the call; of several concurrent calls, one becomes the holder
    * @throws {StoreUnavailable}
    */
   abstract reserve(wanted: NonceReservation): Promise<NonceHolder>;
   /**
-   * Gives a nonce to another action. Only for one whose holder can never consume it any more.
-   * @returns false where `from` does not hold it (any more)
+   * Gives a nonce to another action. Only allowed if the holder can never consume the nonce any more.
+   * @returns false if `from` does not hold the nonce (any more)
    * @throws {StoreUnavailable}
    */
   abstract takeOver(wanted: NonceReservation, from: ActionId): Promise<boolean>;
   /**
-   * Removes the rows whose time was over then.
-   * @returns how many
+   * Removes the rows that had expired at that time.
+   * @returns the number of rows
    */
   abstract removeExpired(nowMs: number): Promise<number>;
 }

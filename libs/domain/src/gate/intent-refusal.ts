@@ -1,17 +1,23 @@
 import { INTENT_HEADER, type IntentReason, type IntentRefusal } from '#libs/crypto';
 import { DomainError } from '../kernel/index.js';
 
-/** A call that its signed intent, or the want of one, keeps out. It leaves no trace: no action, no nonce used. */
+/**
+ * A call that is refused because of its signed intent, or because it has none. It leaves no trace: no action is
+ * recorded and no nonce is used.
+ */
 export class IntentRefused extends DomainError {}
 
-/** Of the intent mode `required` (rule INTENT-1): the header is not there at all. */
+/** The refusal under the intent mode `required` if the intent header is missing (rule INTENT-1). */
 export const intentRequired = (): IntentRefused =>
   new IntentRefused('intent_required', {
     param: INTENT_HEADER,
     message: `This agent must sign its calls: send the header ${INTENT_HEADER}, signed for this call (docs/signed-intents.md).`,
   });
 
-/** The reason stands in a member of its own: clients branch on it, and messages may become more exact. */
+/**
+ * The refusal for an invalid intent. `reason` is a member of its own because clients branch on it, while messages may
+ * become more exact.
+ */
 export const intentRefused = ({ reason, param }: IntentRefusal): IntentRefused =>
   new IntentRefused(reason === 'replay' ? 'intent_replay' : 'intent_invalid', {
     param,
@@ -19,13 +25,16 @@ export const intentRefused = ({ reason, param }: IntentRefusal): IntentRefused =
     extra: { reason },
   });
 
-/** One sentence names what `param` names and what it must be; POST /v1/intents/verify shows the bytes that were expected. */
+/**
+ * One sentence about the field or header in `param` and what it must be. POST /v1/intents/verify shows the expected
+ * bytes.
+ */
 const messageOf = (reason: IntentReason, param: string): string => {
   const message = MESSAGES[reason];
   return typeof message === 'string' ? message : message(param);
 };
 
-/** The most that is sent back of a field's name, which is the caller's own. */
+/** How much of a field's name is repeated in a message, because the caller chose the name. */
 const MAX_FIELD_CHARACTERS = 64;
 
 const MESSAGES: Readonly<Record<IntentReason, string | ((param: string) => string)>> = {

@@ -34,7 +34,7 @@ import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome
 import { ReadBack } from './read-back.js';
 import { executedBy, SendBarrier } from './send-barrier.js';
 
-/** A connector that changes faster than this cannot be used at the moment. */
+/** How often a call is built anew because its connector changed. A connector that changes more often cannot be used. */
 const MAX_LOOKS = 4;
 const CONNECTOR_GONE = 'The connector was removed, disabled or changed, and nothing was sent.';
 
@@ -50,33 +50,42 @@ const leave = (claims: Set<string>, claim: string): void => {
   if (claims.size > MAX_LEFT) claims.delete(claims.values().next().value as string);
 };
 
-/** An execution from its claim to its outcome. */
+/** One execution, from its claim to its outcome. */
 interface Run {
   readonly id: ActionId;
   readonly args: JsonObject | null;
-  /** By the commit of the first claim. */
+  /**
+   * What the commit of the first claim has checked, for the send barrier of the first attempt; null if it checked
+   * nothing.
+   */
   readonly found: FoundByCommit | null;
-  /** Of all its attempts. */
+  /** The deadline of the whole execution, on the monotonic clock. */
   readonly deadlineMonotonicMs: number;
   readonly held: HeldClaims;
 }
 
-/** As it was accepted, or taken up later, when its arguments may be gone. */
+/**
+ * An execution that this process has just claimed. `args` is null if it was taken up later and the arguments are no
+ * longer stored.
+ */
 type Claimed = Omit<Accepted, 'args'> & Pick<Run, 'args'>;
 
 interface NextAttempt {
-  /** The action with the next claim; null when there is none to run. */
+  /** The action with the new claim; null if no further attempt may run. */
   readonly claimed: Folded<Action> | null;
-  /** The claim that had no clear answer, if that is why. */
+  /** The new claim, if the store gave no clear answer whether it is in the log; else null. */
   readonly withdrawn: string | null;
 }
 
 const NO_OTHER: NextAttempt = { claimed: null, withdrawn: null };
 
-/** Claims that are remembered because this process does no more about them; far more than can be waiting for a sweep. */
+/**
+ * Limit on each set of remembered claims that this process will not run or report any more. Far more than can be
+ * waiting for a sweep.
+ */
 const MAX_LEFT = 50_000;
 
-/** Executes what this process has claimed, and says what happened (rule EXEC-1). */
+/** Runs the executions that this process has claimed, and records their outcomes (rule EXEC-1). */
 export class ActionExecutor {
   private readonly underWay = new ClaimsUnderWay();
   private readonly withdrawn = new Set<string>();
@@ -96,19 +105,19 @@ export class ActionExecutor {
   }
 
   /**
-   * Claims the execution and runs it. False when somebody else has it, or nothing is left to do.
-   * @param supersedes the attempt to take over, whose executor never said what happened; null for the first
+   * Claims the execution and runs it. False if another executor has claimed it or nothing is left to run.
+   * @param supersedes the attempt of a silent executor that is taken over; null for the first attempt
    */
   claimAndRun(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
     return this.underWay.during(this.takeUp(id, supersedes));
   }
 
-  /** Confirms by a read what another process did and did not live to confirm; a read may be repeated. */
+  /** Does the read-back of an execution whose executor is gone. A read may be repeated. */
   readBack(id: ActionId): Promise<void> {
     return this.underWay.during(this.reads.confirm(id));
   }
 
-  /** For whom the action takes a place; null when there is none to execute. */
+  /** The connector and organization for which the action takes a place; null if the action does not exist. */
   async sharerOf(id: ActionId): Promise<Sharer | null> {
     const { state } = await this.gate.streams.load(streamRef(actionDecider, id));
     if (!isLiving(state)) return null;
@@ -117,14 +126,17 @@ export class ActionExecutor {
   }
 
   /**
-   * Runs an execution whose current claim is this process's own. Records the outcome whatever happens; only a store that
-   * cannot be reached leaves that to the sweeper.
+   * Runs an execution whose current claim is this process's own, and records its outcome. Only if the store cannot be
+   * reached is the outcome left to the sweeper.
    */
   run(accepted: Accepted): Promise<void> {
     return this.underWay.during(this.runHeld(accepted));
   }
 
-  /** Whether this process is still busy with that claim: it will say what happened by itself. */
+  /**
+   * Whether this process is still running that claim and will record its outcome, so that its own sweeper leaves the
+   * claim alone.
+   */
   holds(claim: string): boolean {
     return this.underWay.holds(claim, this.gate.clock.monotonicMs());
   }
@@ -134,12 +146,12 @@ export class ActionExecutor {
     return this.underWay.count;
   }
 
-  /** Resolves when this process executes nothing. */
+  /** Resolves when this process has no execution under way. */
   idle(): Promise<void> {
     return this.underWay.idle();
   }
 
-  /** This process never runs that claim, even if it is in the log after all. */
+  /** Marks a claim that this process will never run, even if it turns out to be in the log. */
   withdraw(claim: string): void {
     leave(this.withdrawn, claim);
   }
@@ -148,12 +160,12 @@ export class ActionExecutor {
     return this.withdrawn.has(claim);
   }
 
-  /** This process ran that claim, could not record what happened, and does no more about it. */
+  /** Whether this process ran that claim but failed to record its outcome, and has given it up. */
   hasDropped(claim: string): boolean {
     return this.dropped.has(claim);
   }
 
-  /** Ends an execution whose first claim this process withdrew before it began: certainly nothing was sent. */
+  /** Records that nothing was sent, for an execution whose first claim this process withdrew before it began. */
   async recordNothingSent(id: ActionId, attempt: ExecutionAttempt): Promise<void> {
     const folded = await this.gate.streams.load(streamRef(actionDecider, id));
     const message = 'The service could not record this call in time, and nothing was sent. Submit it again.';
@@ -165,7 +177,7 @@ export class ActionExecutor {
   private async takeUp(id: ActionId, supersedes: ExecutionAttempt | null): Promise<boolean> {
     const known = await this.gate.streams.load(streamRef(actionDecider, id));
     if (!isLiving(known.state)) return false;
-    // Before the claim: what cannot be read now must not be claimed now.
+    // Both are read before the claim, so that a failed read leaves the execution unclaimed.
     const args = await judgedArguments(known.state, this.payloads, this.logger);
     await this.gate.streams.remembered(connectorRefOf(known.state.submission));
     const mayHaveRun = supersedes !== null && !this.hasWithdrawn(supersedes.claim);
@@ -192,7 +204,7 @@ export class ActionExecutor {
     }
   }
 
-  /** One attempt after another, until what happened is recorded. */
+  /** Runs one attempt after another until an outcome is recorded. */
   private async attempts(run: Run, first: Folded<Action>): Promise<void> {
     for (let folded = first; ;) {
       const action = folded.state as LivingAction;
@@ -233,7 +245,8 @@ export class ActionExecutor {
       await failpoint('exec.retry');
       return { claimed: await this.claim(id, folded, { ...claimant, ...previous }), withdrawn: null };
     } catch (error) {
-      // What happened so far is known, here and nowhere else: it is the outcome, wherever that claim has come to stand.
+      // Only this process knows the outcome so far, so it is recorded. `withdrawn` lets the decider accept it even if
+      // the new claim is in the log.
       this.logger.warn('another attempt could not be claimed', { action_id: id, error });
       return { claimed: null, withdrawn: claimant.claim };
     }
@@ -257,8 +270,9 @@ export class ActionExecutor {
   }
 
   /**
-   * Sends with the connector as this process remembers it; the send barrier asks for it again. What kept the call from
-   * being sent is believed only where the connector still stands so: where it has changed, the call is built again.
+   * Sends the call with the cached connector; the send barrier checks its revision against the store. If the call was
+   * not sent and the connector has changed meanwhile, the reason may be out of date, so the call is built again with
+   * the current connector.
    */
   private async attempt(execution: Execution): Promise<CallOutcome> {
     const ref = connectorRefOf(execution.action.submission);
@@ -275,7 +289,9 @@ export class ActionExecutor {
     }
   }
 
-  /** Null where nothing is remembered and the store does not say: nothing was sent, and that is all there is to record. */
+  /**
+   * Null if the connector is not cached and the store cannot be read. Nothing has been sent then, so the call fails.
+   */
   private async remembered(ref: StreamRef<ConnectorState>, { id }: Execution): Promise<Folded<ConnectorState> | null> {
     try {
       return await this.gate.streams.remembered(ref);
@@ -285,7 +301,7 @@ export class ActionExecutor {
     }
   }
 
-  /** Null where the store does not say: what is known of the call then stands. */
+  /** Null if the store cannot be read; then the outcome so far stands. */
   private async connectorNow({ id, action }: Execution): Promise<Folded<ConnectorState> | null> {
     try {
       return await this.gate.streams.load(connectorRefOf(action.submission));
@@ -312,7 +328,7 @@ export class ActionExecutor {
         mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
       });
     } catch (error) {
-      // A driver that throws has broken its promise: what it sent is not known.
+      // A driver must not throw. If it does, nobody knows whether it has sent the call.
       this.logger.error('a connector driver failed', { action_id: id, error });
       return {
         status: 'unknown',

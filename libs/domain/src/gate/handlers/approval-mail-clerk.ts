@@ -37,13 +37,13 @@ import { isLiving } from './execution.js';
 const PAGE_SIZE = 50;
 
 /**
- * Writes to the people who may approve what waits for them. Every step may be repeated, by this worker or by another: which
- * approvals nobody was written to about is asked of rows, so a crash costs time and no mail.
+ * Writes mails to the people who may approve a waiting call. Every step can be repeated, by this worker or another:
+ * rows tell which approvals have no mails yet, so a crash delays mails and loses none.
  */
 export class ApprovalMailClerk {
-  /** Of the page before; null at the beginning. */
+  /** The last action of the previous page; null for the first page. */
   private last: ActionId | null = null;
-  /** What the last one that could not be read met, since the beginning. */
+  /** The error of the last approval for which mails could not be written, since the first page. */
   private fault: { readonly fault: unknown } | null = null;
 
   constructor(
@@ -58,10 +58,10 @@ export class ApprovalMailClerk {
   ) {}
 
   /**
-   * One page of them, the next one at each call: other mails are sent in between. One that cannot be read keeps none of the
-   * others.
-   * @returns whether there may be more of them
-   * @throws after the last page, what the last such one met
+   * Writes mails for one page of approvals; each call continues with the next page, so that other mails are sent in
+   * between. An approval that fails does not stop the others.
+   * @returns whether there may be more pages
+   * @throws after the last page, the error of the last approval that failed
    */
   async write(): Promise<boolean> {
     const page = await this.links.unwritten(PAGE_SIZE, this.last);
@@ -77,9 +77,9 @@ export class ApprovalMailClerk {
   }
 
   /**
-   * Whether a mail that waits still asks for something: one that waited while its approval was decided, expired or was
-   * cancelled does not. Of a mail about anything else, yes.
-   * @throws {StoreUnavailable} nobody can say
+   * Whether an unsent mail should still be sent. False for the mail of an approval that was decided, cancelled or has
+   * expired; true for any other kind of mail.
+   * @throws {StoreUnavailable} if the approval cannot be read
    */
   async isStillOwed(mailId: string): Promise<boolean> {
     const id = actionOfMail(mailId);
@@ -88,7 +88,7 @@ export class ApprovalMailClerk {
     return this.openApproval(state) !== null;
   }
 
-  /** Null where nobody can decide it any more. */
+  /** The approval, or null if it can no longer be decided. */
   private openApproval(action: Action): { readonly action: LivingAction; readonly approval: Approval } | null {
     if (!isLiving(action) || action.approval?.status !== 'pending') return null;
     const isOver = this.sources.clock.nowMs() >= epochMsOf(action.approval.terms.expires_at);
@@ -150,7 +150,9 @@ export class ApprovalMailClerk {
     });
   }
 
-  /** What people are asked about; null where it is stored no more, and then the mail says less. */
+  /**
+   * The context that approvers are shown. Null if it is no longer stored; the mail then leaves out title and amounts.
+   */
   private async shown(action: ActionId, digest: Digest): Promise<ApprovalContext | null> {
     try {
       const body = await this.stored.payloads.get(action, 'approval_context', digest);
@@ -162,7 +164,10 @@ export class ApprovalMailClerk {
   }
 }
 
-/** Those that can be shown as money. What does not fit is for the page, where all arguments stand as they are. */
+/**
+ * The amounts that can be formatted as money. Others are left to the page behind the link, which shows all arguments as
+ * they are.
+ */
 const amountsOf = ({ args, money }: ApprovalContext): ApprovalMailFacts['amounts'] =>
   amountsIn(args, money).flatMap(({ argument, display }) =>
     display === null ? [] : [{ argument, sent: args[argument] as number, display }],

@@ -32,25 +32,25 @@ import { parseToolName } from '../tool-name.js';
 import { connectorRefOf, isLiving } from './execution.js';
 import { edgeOf, executionOf } from './record-call.js';
 
-/** A review and all that it rests on, for whoever is about to act by it. */
+/** A review with the revisions it was made from, for a caller that appends a decision. */
 export interface ReviewToActBy extends ApprovalReview {
   readonly folded: Folded<Action>;
-  /** Organization, agent and, where there is one, connector at these revisions. */
+  /** The revisions of organization, agent and, if there is one, connector, by stream. */
   readonly requires: ReadonlyMap<string, number>;
 }
 
 const TOOL_GONE =
   'The connector of this call was removed, disabled or has this tool no more, so the call could not run. Deny it, or ask an admin to bring the connector back.';
-/** Not the code of a refused key: whoever decides has another one, or a session, and it is good. */
+/** Not told with the error code of a revoked key, because the approver's own key or session is valid. */
 const KEY_REVOKED =
   'The API key that submitted this call was revoked, so the call may not run. Deny it, and let the agent submit it again with a key that is good.';
 const ARGUMENTS_GONE =
   'The arguments of this call are no longer stored as they were judged, so nobody can say what would run. Deny it, and let the agent submit it again.';
 
 /**
- * What a person is shown before a decision, made anew each time: from the recorded input, the connector as it is now, and
- * the enforced policy asked about that input now. So a policy that was tightened holds for what already waits, and a tool
- * that was swapped is looked at again.
+ * Computes what an approver is shown. It is computed anew each time, from the recorded policy input, the connector as
+ * it is now, and the decision of the currently enforced policy about that input. So a tightened policy also holds for
+ * calls that already wait, and a changed tool changes the context's digest.
  */
 export class ApprovalReviews {
   constructor(
@@ -98,13 +98,14 @@ export class ApprovalReviews {
     return { standing: { org: org.state, agent: agent.state, connector: connector?.state ?? null }, requires };
   }
 
-  /** What is shown of an approval that is over: what was looked at last. */
+  /** The review of an approval that is no longer pending: it shows the last context that was decided or signed on. */
   private async decided({ submission, approval, decision }: LivingAction): Promise<Shown> {
     const { terms, signatures, decidedUnder } = approval as Approval;
     const digest = decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest;
     const context = await this.reviewed(submission.action, digest);
     const toolDigest = context?.tool_digest ?? null;
-    // By which version its rule was shown stands nowhere: a rule has the same words in most.
+    // The policy version whose rule was shown is recorded nowhere. The version of the decision is shown instead,
+    // because most versions have the rule in the same words.
     const over = { run: null, sends: null, verify: null, rule: ruleOf(context ?? terms, decision), obstacle: null };
     return { terms: context ?? terms, context, digest, toolDigest, ...over };
   }
@@ -146,7 +147,7 @@ export class ApprovalReviews {
     const { decision, approval } = await this.policy.judge(org.org, org.enforced, input);
     if (approval !== null) {
       const { approvers } = approval;
-      // Whoever looks at the log alone sees how many were asked for first, and must come to the same end.
+      // Not fewer than at first: a reader of the log knows only the first number, and must come to the same end.
       const required = Math.max(approval.required, terms.required);
       return { terms: { rule_id: decision.rule_id, approvers, required }, rule: decision };
     }
@@ -173,7 +174,7 @@ export class ApprovalReviews {
     return this.gate.registry.driverOf(connector.type)?.shownRequest(connector.config, tool.name, args) ?? null;
   }
 
-  /** The tool of that very connector, as it is now. */
+  /** The tool as it is now. Null if the connector under this name is another one than at submission. */
   private toolNow({ submission }: LivingAction, { args }: PolicyInput, { connector }: Standing): ResolvedTool | null {
     if (connector === null) return null;
     const resolved = resolveTool({ name: parseToolName(submission.tool), args }, connector, this.gate.registry);
@@ -203,7 +204,7 @@ export class ApprovalReviews {
 interface Standing {
   readonly org: LivingOrganization;
   readonly agent: LivingAgent;
-  /** Null where the call is about no connector that is registered. */
+  /** Null if the call names no registered connector. */
   readonly connector: ConnectorState | null;
 }
 
@@ -212,7 +213,7 @@ type Shown = Pick<
   'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
 >;
 
-/** Whom the policy asks now, by which rule, and what it has against the call. */
+/** Whom the current policy asks and by which rule, and the obstacle if it denies the call. */
 type AskedNow = Pick<ApprovalReview, 'terms' | 'rule'> & { readonly obstacle?: Obstacle };
 
 const recordedTerms = ({ approval, decision }: LivingAction): AskedNow => {
@@ -220,11 +221,14 @@ const recordedTerms = ({ approval, decision }: LivingAction): AskedNow => {
   return { terms, rule: ruleOf(terms, decision) };
 };
 
-/** A rule as the version has it by which the call was judged when it was submitted. */
+/** The rule in the policy version that decided at submission. */
 const ruleOf = ({ rule_id }: Pick<ReviewedTerms, 'rule_id'>, decision: Decision | null): ApprovalReview['rule'] =>
   decision && { rule_id, policy: decision.policy, policy_version: decision.policy_version };
 
-/** A key that was rolled keeps what it has submitted: its agent goes on with the key that replaced it. */
+/**
+ * Why the call may not run at all: a Stop, or a revoked key. A rolled key is no obstacle, because its agent continues
+ * with the new key.
+ */
 const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null => {
   const stopped = stopCodeOf(agent.status, org.status);
   if (stopped !== null) return obstacleOf(stopped);
@@ -232,7 +236,7 @@ const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null 
   return isRevoked ? obstacleOf('conflict', KEY_REVOKED) : null;
 };
 
-/** What was judged, with what the tool as it is now says of itself and of the request. */
+/** The recorded policy input, with side effect and request facts of the tool as it is now. */
 const inputNow = ({ submission }: LivingAction, recorded: PolicyInput, resolved: ResolvedTool | null): PolicyInput => {
   if (submission.connector === null) return recorded;
   return { ...recorded, request: resolved?.facts ?? {}, side_effect: resolved?.tool.sideEffect ?? 'unknown' };

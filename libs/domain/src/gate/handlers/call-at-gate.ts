@@ -9,10 +9,10 @@ import { intendedRequest } from '../judge-intent.js';
 import { isKnownToEdgeAlone, resolveTool, type CanonicalRequest, type ResolvedTool } from '../submission.js';
 import type { SubmitAction } from './submit-action.command.js';
 
-/** One call and all that its decision reads: what every step of the gate is given and none changes. */
+/** One call and everything that its decision reads. The steps of the gate read it and do not change it. */
 export interface CallAtGate {
   readonly command: SubmitAction;
-  /** As its signed intent, where one counts, lets it stand: checks 1 to 12 are behind it. */
+  /** The request after checks 1 to 12 of its signed intent, if the agent's intent mode asks for one. */
   readonly request: CanonicalRequest;
   readonly id: ActionId;
   readonly agent: LivingAgent;
@@ -20,13 +20,17 @@ export interface CallAtGate {
   readonly connector: ConnectorState | null;
   readonly resolved: ResolvedTool | null;
   readonly action: Folded<Action>;
-  /** What of it the append must require, since nobody was asked; null where somebody was. */
+  /**
+   * The revisions that the append must require, because the call was read from the cache. Null if it was read from the
+   * store.
+   */
   readonly requires: ReadonlyMap<string, number> | null;
 }
 
 /**
- * All that the decision reads, none of it older than the call (rule GATE-2).
+ * Reads everything the decision needs from the store, as it is after the call came in (rule GATE-2).
  * @throws {IntentRefused}
+ * @throws {DomainError} invalid_api_key
  */
 export const askedCall = async (
   gate: GateKernel,
@@ -51,8 +55,9 @@ export const askedCall = async (
 };
 
 /**
- * Null where something is not remembered, or shuts the caller out, which may long be otherwise.
- * @throws {IntentRefused} by the keys and the mode as they are remembered, which may long be otherwise, too
+ * The same from this process's cache. Null if a stream is not cached, or the cached state refuses the caller's key; the
+ * cache may be stale, so ask the store.
+ * @throws {IntentRefused} by the cached keys and intent mode, which may be stale too
  */
 export const rememberedCall = (
   gate: GateKernel,
@@ -68,7 +73,7 @@ export const rememberedCall = (
   if (agent === null || org === null || (refs.connector !== null && connector === null)) return null;
   if (agent.state.status === 'none' || org.state.status === 'none') return null;
   const key = agent.state.keys.get(sent.key);
-  // As known now, which may be more than the guard knew.
+  // The cache may be newer than what the access guard has read.
   if (!key || key.revokedAt !== null) return null;
   if (key.expiresAt !== null && key.expiresAt <= command.metadata.now) return null;
   const request = intendedRequest(sent, agent.state, command.metadata.now);
@@ -85,7 +90,10 @@ export const rememberedCall = (
   };
 };
 
-/** An id that was drawn a moment ago names nothing yet; were it otherwise, the append would say so. */
+/**
+ * The action's stream before the append. Without an Idempotency-Key the id is random and new, so the stream is taken to
+ * be empty without a read; if it were not, the append at `no_stream` would fail.
+ */
 export const actionBefore = (
   gate: GateKernel,
   { idempotencyKey }: CanonicalRequest,

@@ -3,7 +3,7 @@ import { actionChannel, Bus, type ActionId, type CommandMetadata } from '../../k
 import { actionDecider } from '../action.decider.js';
 import { GateKernel } from '../gate-kernel.js';
 
-/** Withdraws an action that waits for a person. Who may withdraw it is the caller's to see to. */
+/** Cancels an action that waits for approval. The sender of the command has checked that the actor may do so. */
 export class CancelAction extends Command<void> {
   constructor(
     readonly action: ActionId,
@@ -20,7 +20,7 @@ export class CancelActionHandler implements ICommandHandler<CancelAction> {
     private readonly bus: Bus,
   ) {}
 
-  /** @throws {DomainError} conflict: it waits for nobody (any more) */
+  /** @throws {DomainError} conflict if the action does not wait for approval (any more) */
   async execute({ action, metadata: submitted }: CancelAction): Promise<void> {
     const metadata = { ...submitted, correlation: action };
     const command = { type: 'CancelAction' as const, data: {}, metadata };

@@ -10,18 +10,20 @@ import { isLiving } from './execution.js';
 import { type HeldCall, unheld } from './hold-call.js';
 import { isSameRequest } from './used-key.js';
 
-/** A call with what it holds of budgets, or refused because one has no room for it. */
+/** A call with its budget charges, or a refusal because a budget has no room for it. */
 export interface ChargedCall extends HeldCall {
   readonly charges: readonly BudgetCharge[];
 }
 
-/** A call that no budget bounds, or that does not run: nobody is asked. */
+/** A call without charges: no budget bounds it, or it is refused. */
 export const uncharged = (held: HeldCall): ChargedCall => ({ charges: [], ...held });
 
 /**
- * Holds what a call that may run uses up of its budgets, all or none, right before its append: so however many are judged at
- * once, none runs beyond a budget. A call that waits for people holds it meanwhile, so a yes never fails for money.
- * @throws {DomainError} service_unavailable @throws {StoreUnavailable}
+ * Reserves the budget charges of a call, all or none, right before its append, so that concurrent calls together stay
+ * within each budget. A call that waits for approval keeps its reservation meanwhile, so an approval cannot fail for
+ * lack of budget.
+ * @throws {DomainError} service_unavailable
+ * @throws {StoreUnavailable}
  */
 export const chargedCall = async (
   gate: GateKernel,
@@ -44,9 +46,9 @@ export const chargedCall = async (
 };
 
 /**
- * After another submission has taken the id. A duplicate of this call holds the same rows, which are that one's now; whatever
- * else took it has rows of its own.
- * @throws {StoreUnavailable} the sweeper frees them then
+ * Frees the reservations of a call whose append lost its id to another submission. If the winner is a duplicate of this
+ * call, it has the same reservations, so they stay. A different request has reservations of its own.
+ * @throws {StoreUnavailable} the sweeper frees the reservations later
  */
 export const freeUnlessShared = async (gate: GateKernel, { id, request }: CallAtGate): Promise<void> => {
   const { state } = await gate.streams.load(streamRef(actionDecider, id));

@@ -11,21 +11,21 @@ import { organizationDecider, type LivingOrganization, type Membership } from '.
 import type { ReviewToActBy } from './approval-reviews.js';
 import { DecideApproval } from './decide-approval.command.js';
 
-/** A yes or no that somebody has said in a chat. */
+/** A decision that a person sent in a chat. */
 export interface ChatWord {
   readonly org: OrgId;
-  /** `<connector>:<account>`, as the chat itself proved it and never as the message says. */
+  /** `<connector>:<account>`, as the chat service authenticated it; never from the text of the message. */
   readonly chatAccount: string;
   readonly approval: ApprovalId;
   readonly decision: 'approve' | 'deny';
-  /** Of what the chat showed. */
+  /** Digest of the context that was shown in the chat. */
   readonly contextDigest: Digest | null;
   readonly reason: string | null;
 }
 
 /**
- * Decisions by chat: the account is looked up among the members, and the person decides as in the Console, under the same
- * rules. Whoever brings a chat calls this; it trusts its caller about the account, and nobody about anything else.
+ * Takes decisions from a chat. The chat account is looked up among the members, and that person decides under the same
+ * rules as in the Console. The caller, which integrates a chat service, vouches for the account only.
  */
 export class ChatApprovals {
   constructor(
@@ -35,8 +35,8 @@ export class ChatApprovals {
 
   /**
    * @param metadata its actor is replaced by the person
-   * @throws {DomainError} approver_unmapped; approval_link_review_only: the organization decides in the Console alone; and
-   *   as {@link DecideApproval}
+   * @throws {DomainError} approver_unmapped if no member has the account; approval_link_review_only if the organization
+   *   does not allow decisions in chats; and those of {@link DecideApproval}
    */
   async say(word: ChatWord, metadata: CommandMetadata): Promise<ReviewToActBy> {
     const { org, chatAccount, approval, decision, contextDigest, reason } = word;
@@ -51,7 +51,10 @@ export class ChatApprovals {
   }
 }
 
-/** At most one has it: an account that is taken is given to nobody else (member.decider.ts). */
+/**
+ * The active member with this chat account. At most one has it, because `member.decider.ts` refuses an account that is
+ * taken.
+ */
 const memberOfAccount = ({ members }: LivingOrganization, account: string): Membership | null =>
   [...members.values()].find(({ status, chatAccounts }) => status === 'active' && chatAccounts.includes(account)) ??
   null;

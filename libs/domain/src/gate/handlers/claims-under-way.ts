@@ -1,21 +1,21 @@
 import { TransientSet } from '../../kernel/index.js';
 
-/** Claims that one run holds, together until it is over. */
+/** The claims of one run. They are released together when it ends. */
 export interface HeldClaims {
-  /** In the order in which they were added. */
+  /** In the order of `add`. */
   readonly claims: readonly string[];
   add(claim: string): void;
-  /** For longer than it was begun for. */
+  /** Extends the time for which the claims are held. */
   holdUntil(untilMs: number): void;
   release(): void;
 }
 
-/** What this process is executing: the claims that it holds, and the work itself. */
+/** The executions of this process: the claims that it holds, and the promises of the work itself. */
 export class ClaimsUnderWay {
   private readonly heldUntilMs = new Map<string, number>();
   private readonly work = new TransientSet<Promise<unknown>>();
 
-  /** @param untilMs on the monotonic clock: a run that is not over by then has broken its promise, and others may end it */
+  /** @param untilMs on the monotonic clock. A run that is not over by then is stuck, and a sweeper may end it */
   hold(untilMs: number): HeldClaims {
     const claims: string[] = [];
     return {
@@ -51,7 +51,7 @@ export class ClaimsUnderWay {
     }
   }
 
-  /** Resolves when nothing is under way, however it has ended. */
+  /** Resolves when no work is under way, whether it succeeded or failed. */
   async idle(): Promise<void> {
     while (this.work.size > 0) await Promise.allSettled(this.work.values());
   }

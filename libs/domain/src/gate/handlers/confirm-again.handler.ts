@@ -19,7 +19,7 @@ import { connectorRefOf, isLiving } from './execution.js';
 import { judgedTool } from './judged-call.js';
 import { ReadBack } from './read-back.js';
 
-/** A person asks for another read of what an action has done. */
+/** A person asks for another read-back of a recorded action. */
 export class ConfirmAgain extends Command<ActionId> {
   constructor(
     readonly org: OrgId,
@@ -30,13 +30,13 @@ export class ConfirmAgain extends Command<ActionId> {
   }
 }
 
-/** Whoever asks waits for all reads of it together. */
+/** Time limit of all reads together, because the caller waits for them. */
 const ASKED_MAX_MS = 45_000;
 
 /**
- * Amends the witness by what is there now. A read that does not say what is there amends nothing: the verdict of before is
- * worth more. The agent's own Stop and the end of its key do not hold back what a person asks; a Stop of the organization
- * does.
+ * Reads back again, and amends the witness by the result. A read without an answer amends nothing, because the earlier
+ * verdict is worth more. A Stop of the agent, or its revoked key, does not prevent the read, because a person asks for
+ * it; a Stop of the organization does.
  */
 @CommandHandler(ConfirmAgain)
 export class ConfirmAgainHandler implements ICommandHandler<ConfirmAgain> {
@@ -86,7 +86,7 @@ const NO_READ_BACK =
 const NOT_CONFIRMABLE =
   'A read cannot confirm this call: it needs a part of the arguments or of the result that is not there. Look at the upstream service itself.';
 
-/** Of an answer that came, and may be another one the next time. */
+/** Reasons that describe an unclear answer, which may be clear the next time. */
 const UNCLEAR_ANSWERS: ReadonlySet<string> = new Set(['answer_not_kept', 'postcondition_unanswered']);
 
 const unanswered = ({ reasons: [reason = 'internal_error'] }: Observation): DomainError => {

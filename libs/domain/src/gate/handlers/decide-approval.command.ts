@@ -5,8 +5,9 @@ import type { ApprovalVia } from '../action.events.js';
 import type { ReviewToActBy } from './approval-reviews.js';
 
 /**
- * One person's yes or no, wherever it was said. Whoever sends it has proven the person.
- * @returns the approval as the decision left it
+ * One person's yes or no to an approval, from the Console, a mail or a chat. The sender of the command has
+ * authenticated the person.
+ * @returns the approval after the decision
  */
 export class DecideApproval extends Command<ReviewToActBy> {
   constructor(
@@ -16,7 +17,10 @@ export class DecideApproval extends Command<ReviewToActBy> {
       readonly decision: 'approve' | 'deny';
       readonly by: UserId;
       readonly via: ApprovalVia;
-      /** Of what the person was shown. A yes names it; a no may be said about whatever it is by now. */
+      /**
+       * Digest of the context that the person was shown. Required to approve; to deny, null means whatever the context
+       * is by now.
+       */
       readonly contextDigest: Digest | null;
       readonly reason: string | null;
     },

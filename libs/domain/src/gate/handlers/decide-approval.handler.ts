@@ -26,14 +26,17 @@ import { DecideApproval } from './decide-approval.command.js';
 import { isLiving } from './execution.js';
 import { ExecutionStarter } from './execution-starter.js';
 
-/** Each look loses only to something that has changed meanwhile, so few are ever needed. */
+/**
+ * How often the review is made anew. A decision is tried again only if something it was judged by has changed
+ * meanwhile, so a few tries are enough.
+ */
 const MAX_LOOKS = 16;
 
 type Word = Extract<ActionCommand, { type: 'Countersign' | 'DenyApproval' }>;
 
 /**
- * Appends what a person has said, while all that it was judged by stands as it was read. Where something has moved on, all
- * of it is read and judged again: whoever signed meanwhile counts, and whoever was removed does not.
+ * Appends a person's decision, on condition that everything it was judged by is unchanged. Otherwise all of it is read
+ * and judged again, so that the signature of another person counts and that of a removed member does not.
  */
 @CommandHandler(DecideApproval)
 export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
@@ -46,15 +49,15 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   ) {}
 
   /**
-   * @throws {DomainError} in this order: not_found; approval_expired, approval_decided; approver_not_eligible; of a yes alone
-   *   self_approval, already_countersigned, and what keeps anybody from approving (a Stop, the policy, the connector);
-   *   context_changed; service_unavailable: what the yes would let happen could not be sealed
+   * @throws {DomainError} in this order: not_found; approval_expired, approval_decided; approver_not_eligible; to
+   *   approve only: self_approval, already_countersigned, and the obstacle of the review (a Stop, the policy, the
+   *   connector); context_changed; service_unavailable if outcomes of the organization wait too long for their seals
    */
   async execute(command: DecideApproval): Promise<ReviewToActBy> {
     const { org, approval, metadata } = command;
     for (let look = 1; look <= MAX_LOOKS; look += 1) {
       const review = await this.reviews.of(org, approval, metadata.now);
-      // A request that is sent again after its answer was lost.
+      // The request is a retry whose first answer was lost.
       if (review.folded.causations.has(metadata.commandId)) return review;
       await this.requireOpen(review);
       requireDecidable(command, review);
@@ -69,7 +72,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     });
   }
 
-  /** An approval whose time is over is expired here and now where no sweeper has come by yet. */
+  /** Requires an open approval. If its time is over and no sweeper has ended it yet, this expires it. */
   private async requireOpen(review: ReviewToActBy): Promise<void> {
     if (isOpen(review)) return;
     const { approval, action, at } = review;
@@ -90,7 +93,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     throw ended(approval);
   }
 
-  /** Null where something that the decision rests on has moved on: nothing was written. */
+  /** Null if something that the decision was judged by has changed: nothing was written. */
   private async append(command: DecideApproval, review: ReviewToActBy): Promise<CommandResult<Action> | null> {
     const { submission } = review.action;
     const metadata = { ...command.metadata, correlation: submission.action };
@@ -102,7 +105,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
         ? this.gate.store.append(required)
         : this.payloads.append(this.gate.store, required, payload);
     };
-    // Never decided again by itself on a conflict: who counts beside this person would be those of before.
+    // Turns a conflict into `MovedOn`, because the command runner's own retry would decide again with the signers read
+    // before.
     const append = (events: Append): Promise<AppendResult> => write(events).catch(movedOn);
     try {
       return await this.gate.runner.run(actionDecider, submission.action, word, metadata, {
@@ -115,7 +119,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     }
   }
 
-  /** Where the store cannot require it in the commit, the question is asked as late as it can be. */
+  /** If the store cannot require revisions in the commit, they are compared right before the append. */
   private async standing({ requires }: ReviewToActBy, events: Append): Promise<Append> {
     if (this.gate.streams.canRequire) return { ...events, requires };
     const heads = await this.gate.store.heads([...requires.keys()]);
@@ -123,7 +127,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     return events;
   }
 
-  /** Whoever waits for the action looks again; what may run now is begun. A sweeper does what a crash keeps from here. */
+  /**
+   * Wakes the requests that wait for the action, and starts the execution if this was the last signature. After a crash
+   * here, a sweeper starts it.
+   */
   private async resume({ action, context }: ReviewToActBy, { folded, events }: CommandResult<Action>): Promise<void> {
     const { action: id } = action.submission;
     this.bus.publish(actionChannel(id), 'decided');
@@ -160,14 +167,14 @@ const wordOf = ({ approval, word }: DecideApproval, review: ReviewToActBy, metad
   const said = { by, via, reason, context_digest: contextDigestOf(review) };
   if (word.decision === 'deny') return { type: 'DenyApproval', data: { approval, word: said }, metadata };
   const { run, toolDigest } = review;
-  // What cannot run has an obstacle, which was refused.
+  // Does not happen: a review without `run` has an obstacle, which `requireDecidable` has refused.
   if (run === null) throw new DomainError('conflict');
   const { required } = review.terms;
   const data = { approval, word: said, stillCounting: countingSigners(review), required, toolDigest, run };
   return { type: 'Countersign', data, metadata };
 };
 
-/** A no about something that cannot be shown any more is a no about what was shown first. */
+/** If the context can no longer be computed, a denial names the context of the submission. */
 const contextDigestOf = ({ digest, approval }: ReviewToActBy): Digest => digest ?? approval.terms.context_digest;
 
 const payloadOf = ({ context, action }: ReviewToActBy): Payload | null => {

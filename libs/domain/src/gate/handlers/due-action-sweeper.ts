@@ -16,7 +16,7 @@ import type { GateKernel } from '../gate-kernel.js';
 import { isLiving } from './execution.js';
 import { newClaim } from './execution-starter.js';
 
-/** Actions that are ended beside each other. */
+/** How many actions are read and ended in parallel. */
 const PAGE_SIZE = 100;
 
 export interface DueSweepResult {
@@ -25,13 +25,13 @@ export interface DueSweepResult {
 }
 
 /**
- * Ends what nobody has decided or reported in time (rule GATE-6). By the time of day, which the terms were written in:
- * a clock that jumps ahead ends sooner what would have ended anyway. Several sweepers may work at once, and against a
- * yes or a report that comes late: the store lets one of them win. An action that cannot be read or moved is named in
- * the log and holds up none of the others.
+ * Ends actions that were not decided or reported in time (rule GATE-6). It compares their deadlines with the time of
+ * day, in which they were set; a clock that jumps ahead only ends actions early that would expire anyway. Several
+ * sweepers may run at once, and race with a late decision or report: the expected revision lets one of them win. An
+ * action that fails is logged and does not hold up the others.
  */
 export class DueActionSweeper {
-  /** Actions that could not be ended. Each is named in the log once, until it is over. */
+  /** Actions that the last sweep could not end. Each is logged once, until it succeeds or is gone. */
   private failed: ReadonlySet<ActionId> = new Set();
 
   constructor(
@@ -42,8 +42,8 @@ export class DueActionSweeper {
   ) {}
 
   /**
-   * @param signal ends it after the page at hand
-   * @throws {StoreUnavailable} nothing can be ended at the moment
+   * @param signal ends the sweep after the current page
+   * @throws {StoreUnavailable} if nothing can be ended, because the store is unavailable
    */
   async sweep(signal?: AbortSignal): Promise<DueSweepResult> {
     const now = timestampOf(this.gate.clock.nowMs());
@@ -61,7 +61,7 @@ export class DueActionSweeper {
     return { due, ended };
   }
 
-  /** @returns how many it ended itself */
+  /** @returns how many actions this sweeper ended itself */
   private async endPage(page: readonly DueAction[], failed: Set<ActionId>): Promise<number> {
     const results = await Promise.all(
       page.map(async (due) => {
@@ -85,11 +85,12 @@ export class DueActionSweeper {
 
   private async end({ action: id, kind }: DueAction): Promise<boolean> {
     const folded = await this.gate.streams.load(streamRef(actionDecider, id));
-    // A row of a log that was lost.
+    // The row is left over from a log that was lost (restored to an earlier state).
     if (!isLiving(folded.state)) return false;
     const { org } = folded.state.submission;
     const now = timestampOf(this.gate.clock.nowMs());
-    // Nobody else's: what two sweepers do in one millisecond is never taken for one command, of which each thinks it was its own.
+    // A random command id, because two sweepers may run in the same millisecond: with equal ids the second append would
+    // count as a repetition of the first, and both would report the action as ended by them.
     const commandId = `${kind}-due:${newClaim('', this.gate.randomness).claim}`;
     const metadata = { org, actor: SYSTEM, requestId: null, commandId, correlation: id, now };
     const command: ActionCommand = { type: ENDS[kind], data: {}, metadata };

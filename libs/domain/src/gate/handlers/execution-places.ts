@@ -4,17 +4,20 @@ import { type Turn, WaitingTurns } from '../waiting-turns.js';
 import type { ActionExecutor } from './action-executor.js';
 
 /**
- * Shared executions of one process at once; with the spare ones twice as many. Each waits for an upstream and may hold
- * 1 MiB of its answer.
+ * Shared places of one process; there are as many spare ones. Each execution waits for an upstream and may hold 1 MiB
+ * of its answer.
  */
 const PLACES_MAX = 128;
-/** Ids that may wait: ids alone, and of one connector at most half. What does not fit is found again by the sweeper. */
+/**
+ * How many action ids may wait for a place, at most half of them of one connector. Only ids are kept, and the sweeper
+ * finds the actions that do not fit.
+ */
 const WAITING_MAX = 20_000;
 
 /**
- * The places of a process for executions, shared as {@link FairShares} says: upstreams that hang leave room for the other
- * connectors of their organization and for every other organization. What finds no place waits without holding one, and
- * nothing waits that may take one.
+ * The places of a process for executions, shared as {@link FairShares} says, so that hanging upstreams leave room for
+ * the other connectors of their organization and for other organizations. An execution without a place waits, and
+ * starts as soon as its connector may take one.
  */
 export class ExecutionPlaces {
   private readonly shares: FairShares;
@@ -29,7 +32,7 @@ export class ExecutionPlaces {
     this.shares = new FairShares(placesMax);
   }
 
-  /** Resolves when the execution is over, or waits for a place. */
+  /** Runs the action's execution, or queues it for a place. Resolves when it is over or queued. */
   async takeUp(id: ActionId): Promise<void> {
     const sharer = await this.executor.sharerOf(id);
     if (sharer === null) return;
@@ -37,7 +40,7 @@ export class ExecutionPlaces {
     else if (!this.isClosed) this.waiting.add(sharer, id);
   }
 
-  /** Whoever was given a place gives it back. */
+  /** Takes a place; false if there is none. The caller returns it by `giveBack`. */
   take(sharer: Sharer): boolean {
     return this.shares.take(sharer);
   }
@@ -47,7 +50,7 @@ export class ExecutionPlaces {
     this.beginWaiting();
   }
 
-  /** Begins nothing that waits: it is left to other processes. */
+  /** From now on no waiting execution is started here; they are left to other processes. */
   close(): void {
     this.isClosed = true;
   }

@@ -12,31 +12,36 @@ import type { Action } from '../action.state.js';
 import type { Sharer } from '../fair-shares.js';
 import type { FoundByCommit } from './execution.js';
 
-/** Random bytes of a claim token: two claims never meet. */
+/** Random bytes of a claim token, enough that no two claims are equal. */
 const CLAIM_BYTES = 16;
 
 /**
- * How an accepted execution begins. Where the accepting process also executes, accept and claim are one append, which
- * saves a commit (docs/adr/0017); elsewhere a worker is told, and finds it again by itself if it was not.
+ * Starts an accepted execution. If the accepting process also executes, the claim is in the same append as the
+ * submission, which saves a commit (docs/adr/0017). Otherwise a job is queued for a worker; if that job is lost, a
+ * sweeper finds the action.
  */
 export abstract class ExecutionStarter {
-  /** Who claims within the accepting append; null when the execution waits for a worker, or for a place here. */
+  /**
+   * The claim to put into the accepting append. Null if a worker is to run the execution, or if it has to wait for a
+   * place in this process.
+   */
   abstract claimant(sharer: Sharer): Claimant | null;
   /**
-   * The accepting append failed. If it had no clear answer, it `mayStand`: then this process will not run that claim,
-   * whatever is found in the log later.
+   * Takes a claim back after the accepting append failed.
+   * @param mayStand whether the store gave no clear answer, so that the claim may be in the log all the same. This
+   *   process then remembers not to run it
    */
   abstract withdraw(claimant: Claimant, mayStand: boolean): void;
-  /** Never waits for the execution itself. */
+  /** Starts the execution and does not wait for its end. */
   abstract start(accepted: Accepted, claimant: Claimant | null): Promise<void>;
 }
 
-/** An action that is to be executed, as its accepting append left it. */
+/** An action to execute, in its state after the accepting append. */
 export interface Accepted {
   readonly id: ActionId;
   readonly folded: Folded<Action>;
   readonly args: JsonObject;
-  /** What the accepting append found; null where it required nothing. */
+  /** What the accepting append has checked, for the send barrier; null if it required no revisions. */
   readonly found: FoundByCommit | null;
 }
 
@@ -45,7 +50,7 @@ export const newClaim = (executor: string, randomness: Randomness): Claimant => 
   claim: Buffer.from(randomness.bytes(CLAIM_BYTES)).toString('hex'),
 });
 
-/** Leaves the execution to a worker. */
+/** Leaves executions to workers, through the job queue. */
 export class QueuedExecutionStarter extends ExecutionStarter {
   private isQueueAway = false;
 
@@ -61,17 +66,17 @@ export class QueuedExecutionStarter extends ExecutionStarter {
   }
 
   override withdraw(): void {
-    // Nothing was claimed here.
+    // Nothing to do: this starter makes no claims.
   }
 
   override async start({ id }: Pick<Accepted, 'id'>): Promise<void> {
-    // The queue is a bell: a sweeper finds what it did not hear.
+    // A lost job only costs time: a sweeper finds the action.
     try {
       await failpoint('gate.enqueue');
       await this.queue.add('execute', id);
       this.isQueueAway = false;
     } catch (error) {
-      // Once for as long as it lasts: at a thousand calls a second the log would hold nothing else.
+      // Warn once per outage: at a thousand calls a second these warnings would fill the log.
       const level = this.isQueueAway ? 'debug' : 'warn';
       this.isQueueAway = true;
       this.logger[level]('the queue did not take an execution; a sweeper will', { action_id: id, error });

@@ -30,40 +30,41 @@ import type { ExecutionPlaces } from './execution-places.js';
 import { isLiving } from './execution.js';
 import { Takeovers } from './takeovers.js';
 
-/**
- * Executions that are looked at together: one question to the store, and few appends for all that has to be recorded.
- */
+/** How many executions are read in one call to the store and recovered together. */
 const PAGE_SIZE = 100;
 
-/** The time between two looks at a claim counts for at most so many sweeps; a longer time was a pause. */
+/**
+ * The time between two looks at a claim adds at most this many sweep intervals to its watched time. A longer gap means
+ * that this process paused.
+ */
 const LONGEST_STEP_SWEEPS = 2;
 
 export interface SweepResult {
   readonly open: number;
-  /** Ended, or begun anew. */
+  /** Executions that were ended, or started again. */
   readonly recovered: number;
 }
 
-/** What one sweep has seen. */
+/** What one sweep has found so far. */
 interface Sweep {
   readonly executors: Set<string>;
   readonly claims: Set<string>;
   readonly failed: Set<ActionId>;
-  /** Aborted when this process takes up nothing more. */
+  /** Aborted when this process stops and must start nothing more. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Crash recovery (rules EXEC-1 and GATE-16): finds executions that nobody runs, and ends them honestly or starts them
- * again. Several sweepers may work at once; the event store lets one of them win each step. A sweep waits for the store
- * and for nobody else. An action that it cannot read or move is named in the log and holds up none of the others.
+ * Crash recovery (rules EXEC-1 and GATE-16): finds executions whose executor is gone, and ends them or starts them
+ * again. Several sweepers may run at once; the event store lets one of them win each step. A sweep waits for the store
+ * only, never for an execution. An action that fails is logged and does not hold up the others.
  */
 export class ExecutionSweeper {
   private readonly silence: ExecutorSilence;
   private readonly watch: ClaimWatch;
   private readonly takeovers: Takeovers;
   private executors: ReadonlySet<string> = new Set();
-  /** Actions that could not be recovered. Each is named in the log once, until it is over. */
+  /** Actions that the last sweep could not recover. Each is logged once, until it succeeds or is gone. */
   private failed: ReadonlySet<ActionId> = new Set();
 
   constructor(
@@ -79,8 +80,8 @@ export class ExecutionSweeper {
   }
 
   /**
-   * Reads the beats; called as often as processes beat, so that silence is measured finely.
-   * @returns whether an executor has just fallen silent, so that a sweep may find what it left behind
+   * Reads the liveness rows. To be called as often as processes beat, so that silence is measured precisely.
+   * @returns whether an executor has just become silent, so that a sweep may find executions to recover
    */
   async observe(): Promise<boolean> {
     try {
@@ -94,8 +95,8 @@ export class ExecutionSweeper {
   }
 
   /**
-   * @param signal ends it after the page at hand: a process that stops takes up nothing more
-   * @throws {StoreUnavailable} nothing can be recovered at the moment
+   * @param signal ends the sweep after the current page, when the process stops
+   * @throws {StoreUnavailable} if nothing can be recovered, because the store is unavailable
    */
   async sweep(signal?: AbortSignal): Promise<SweepResult> {
     const sweep: Sweep = { executors: new Set(), claims: new Set(), failed: new Set(), signal };
@@ -119,7 +120,7 @@ export class ExecutionSweeper {
     const results = await Promise.all(
       refs.map(async ([id, ref]) => {
         try {
-          // Where one of them cannot be folded, each is asked for by itself.
+          // If one action cannot be folded, `loadAll` fails for all, so each is loaded by itself.
           const folded = await together.catch(async () => ({ [id]: await this.gate.streams.load(ref) }));
           const { state } = folded[id] as Folded<Action>;
           return { id, isRecovered: await this.lookAt(id, state, sweep), error: null };
@@ -151,7 +152,7 @@ export class ExecutionSweeper {
     return action.state === 'executing' && this.look(id, action, sweep);
   }
 
-  /** The outcome is recorded, and whoever was to confirm it by a read may be gone. */
+  /** The outcome is recorded, but its read-back is open, and the process that was to do it may be gone. */
   private lookAtReadBack(id: ActionId, action: LivingAction, sweep: Sweep): boolean {
     const attempt = action.attempts.at(-1);
     if (!attempt) return false;
@@ -173,7 +174,7 @@ export class ExecutionSweeper {
     sweep.executors.add(attempt.executor);
     sweep.claims.add(attempt.claim);
     const watchedMs = this.watch.see(attempt.claim, this.gate.clock.monotonicMs());
-    // This process says by itself what happened, however long the store was away.
+    // This process is still running the claim, or waits for the store to record its outcome.
     if (this.runs.executor.holds(attempt.claim)) return false;
     return this.recover(id, action, attempt, { watchedMs, signal: sweep.signal });
   }
@@ -194,7 +195,7 @@ export class ExecutionSweeper {
     const isExecutorSilent = isWithdrawn || hasDropped || this.silence.isSilent(attempt.executor);
     const lastingMs = remainingAtClaimMs(action, attempt);
     const isPastDeadline = watchedMs >= lastingMs;
-    // A living executor ends its call at the deadline by itself; it is given time to write that down.
+    // A living executor ends its call at the deadline by itself. The extra time lets it record the outcome.
     const isOverdue = watchedMs > lastingMs + this.gate.settings.executorSilenceMs;
     if (!isExecutorSilent && !isOverdue) return false;
     const now = timestampOf(this.gate.clock.nowMs());
@@ -205,7 +206,7 @@ export class ExecutionSweeper {
     const metadata = this.metadata(action, `give-up:${claim}`);
     const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata);
-    // What it did is looked for at once: the next sweep would be seconds later.
+    // The read-back starts at once, because the next sweep is seconds away.
     if (events.length > 0 && action.ready?.hasReadBack === true) {
       this.takeovers.beginReadBack(action.submission, id, signal);
     }
@@ -213,8 +214,9 @@ export class ExecutionSweeper {
   }
 
   /**
-   * Accepted, never claimed: the queue forgot it, or nobody took it in time. It is taken up here and not handed to the
-   * queue. The queue may be away, and every sweep of every process would add all that waits to its jobs.
+   * For an execution that was never claimed, because its job was lost or no place was free: takes it up, or ends it
+   * after `start_by`. It is not queued again, because the queue may be down, and because every sweep of every process
+   * would queue the same actions again.
    */
   private async startOrExpire(id: ActionId, action: LivingAction, nowMs: number): Promise<boolean> {
     if (nowMs < Date.parse(action.ready?.startBy ?? action.createdAt)) {
@@ -226,7 +228,7 @@ export class ExecutionSweeper {
     return (await this.gate.runner.run(actionDecider, id, command, metadata)).events.length > 0;
   }
 
-  /** Begun and not waited for: an upstream may hang. */
+  /** Starts the execution without waiting for it, because an upstream may hang. */
   private takeUp(id: ActionId): void {
     this.runs.places.takeUp(id).catch((error: unknown) => {
       this.logger.error('an execution could not be taken up; the next sweep comes again', { action_id: id, error });

@@ -13,11 +13,11 @@ import type { Action, ExecutionAttempt, LivingAction } from '../action.state.js'
 import { parseToolName } from '../tool-name.js';
 
 /**
- * What the commit of a claim found: agent, organization and connector at these revisions, and the claim as the current
- * one. This is as good as an answer to a question that was put when the append was sent.
+ * What the commit of a claim has checked: that agent, organization and connector were at these revisions, and the claim
+ * was the current one. It is as good as a read of these streams at the time the append was sent.
  */
 export interface FoundByCommit {
-  /** When the append was sent, by the monotonic clock. */
+  /** When the append was sent, on the monotonic clock. */
   readonly askedAtMs: number;
   readonly revisions: ReadonlyMap<string, number>;
 }
@@ -29,17 +29,17 @@ export interface Execution {
   readonly attempt: ExecutionAttempt;
   readonly args: JsonObject;
   readonly deadlineMonotonicMs: number;
-  /** Of the claim's commit; null where it required nothing. */
+  /** What the claim's commit has checked; null if it required no revisions. */
   readonly found: FoundByCommit | null;
 }
 
 export const isLiving = (action: Action): action is LivingAction => 'submission' in action;
 
-/** The connector that the action's tool name leads to. */
+/** The stream of the connector that the action's tool name names. */
 export const connectorRefOf = ({ org, tool }: Submission): StreamRef<ConnectorState> =>
   streamRef(connectorDecider, connectorStreamId(org, parseToolName(tool)?.connector ?? ''));
 
-/** What an executor does, it does as the service itself. */
+/** Metadata of an executor's commands: the actor is the service itself. */
 export const executorMetadata = ({ submission }: LivingAction, commandId: string, now: Timestamp): CommandMetadata => ({
   org: submission.org,
   actor: SYSTEM,

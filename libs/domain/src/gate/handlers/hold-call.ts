@@ -10,21 +10,21 @@ import type { Judgement } from '../policy-judge.js';
 import type { CallAtGate } from './call-at-gate.js';
 import { takePlace } from './take-place.js';
 
-/** How a judged call goes on: by its decision, and held by an approval where the decision is to ask people. */
+/** A judged call: its decision and, if people are asked, the terms of the approval. */
 export interface HeldCall {
   readonly decision: Decision;
   readonly approval: ApprovalTerms | null;
-  /** What the people are shown; to be stored before the event that names it. */
+  /** What approvers are shown. To be stored before the event that names its digest is appended. */
   readonly context: Payload | null;
 }
 
-/** A call that waits for nobody. */
+/** A call that does not wait for approval. */
 export const unheld = (decision: Decision): HeldCall => ({ decision, approval: null, context: null });
 
 /**
- * A call that a rule asks an approval for waits for people (docs/approvals.md). Where too few could ever sign, the
- * person whom the call runs for not counted, nobody waits for what cannot come: the gate refuses. It does, too, where
- * as many calls of the agent wait as may.
+ * Makes a call wait if its rule requires an approval (docs/approvals.md). It is refused instead if fewer people could
+ * sign than the rule requires (not counting the person the call runs for), because it could never be approved. It is
+ * also refused if the agent's limit of waiting calls is reached.
  * @throws {StoreUnavailable}
  */
 export const heldCall = (
@@ -72,7 +72,7 @@ const unsatisfiable = (asked: Decision, message: string): Decision => ({
   message,
 });
 
-/** People decide when they decide; a program that asks again sooner only asks in vain more often. */
+/** The retry time of such a refusal: approvals take people minutes, so an earlier retry would hardly succeed. */
 const ASK_AGAIN_AFTER_MS = 60_000;
 
 const tooMany = (asked: Decision, limit: number, now: string): Decision => ({
@@ -97,7 +97,7 @@ const tooFew = ({ rule_id, approvers, required }: ReviewedTerms, able: number): 
   );
 };
 
-/** As many as a message has room for. */
+/** How many approvers a message names. */
 const NAMED_MAX = 3;
 
 const named = (approvers: readonly string[]): string => {

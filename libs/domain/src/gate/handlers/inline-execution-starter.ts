@@ -8,17 +8,17 @@ import { type Accepted, ExecutionStarter, newClaim, QueuedExecutionStarter } fro
 export interface InlineExecutions {
   readonly executor: ActionExecutor;
   readonly places: ExecutionPlaces;
-  /** For what finds no place. */
+  /** For executions that find no place. */
   readonly queue: JobQueue;
 }
 
 /**
- * Executes in the accepting process: accept and claim are one append, and the arguments are at hand. Where no place is
- * free for the connector, the action is accepted all the same and waits for one.
+ * Executes in the accepting process: the claim is in the same append as the submission, and the arguments need not be
+ * read again. If the connector has no free place, the action is accepted all the same, and waits for one.
  */
 export class InlineExecutionStarter extends ExecutionStarter {
   private readonly later: QueuedExecutionStarter;
-  /** Places taken, by claim. */
+  /** The takers of places, by claim. */
   private readonly taken = new TransientMap<Sharer>();
 
   constructor(
@@ -48,7 +48,7 @@ export class InlineExecutionStarter extends ExecutionStarter {
     if (claimant === null) return this.later.start(accepted);
     this.run(accepted, claimant)
       .catch((error: unknown) => {
-        // The claim stays in the log, and this process has said that it does no more about it: the sweeper ends it honestly.
+        // The claim stays in the log. The executor has marked it as dropped, so that a sweeper ends the execution.
         this.logger.error('an execution could not be recorded', { action_id: accepted.id, error });
       })
       .finally(() => this.giveBack(claimant));

@@ -7,13 +7,13 @@ import type { CallAtGate } from './call-at-gate.js';
 export const judgedInput = ({ command, request, agent, resolved }: CallAtGate): PolicyInput =>
   policyInputOf(request, agent, resolved, command.metadata.now);
 
-/** Null where the gate itself has nothing against the call, and the policy is to be asked. */
+/** The refusal that the gate makes without a policy (a Stop, an unknown tool); null if the policy is to be asked. */
 export const refusedByGate = ({ request, agent, org, connector, resolved }: CallAtGate): Decision | null =>
   builtinDecision(agent, org, resolved !== null || isKnownToEdgeAlone(request), () =>
     whyToolUnknown(request, connector),
   );
 
-/** @throws {StoreUnavailable} the policy could not be read: nothing is decided, and nothing recorded */
+/** @throws {StoreUnavailable} if the policy cannot be read; then nothing is decided or recorded */
 export const judgedByPolicy = (
   policy: PolicyJudge,
   { command, org }: CallAtGate,
@@ -21,8 +21,8 @@ export const judgedByPolicy = (
 ): Promise<Judgement> => policy.judge(command.org, org.enforced, input);
 
 /**
- * What the version in shadow says of the same input; null where none is in that slot. Told from what the process knows, and
- * never waited for: the answer to the call is made already.
+ * What the policy version in shadow decides about the same input; null if the shadow slot is empty. Uses only what is
+ * loaded in this process and waits for nothing, because the answer to the call does not depend on it.
  */
 export const judgedInShadow = (
   policy: PolicyJudge,

@@ -6,14 +6,14 @@ import type { GateKernel } from '../gate-kernel.js';
 import { recordedInput } from '../recorded-input.js';
 import { parseToolName } from '../tool-name.js';
 
-/** What an action calls, as it was judged. */
+/** The tool that an action calls, in the definition it was judged by. */
 export interface JudgedTool {
   readonly connector: LiveConnector;
   readonly driver: ConnectorDriver;
   readonly toolName: string;
 }
 
-/** The tool must still be the one that was judged, or that a person has seen and approved since; null where it is not. */
+/** The action's tool, if its definition is still the one that was judged, or that was approved later; else null. */
 export const judgedTool = (
   registry: GateKernel['registry'],
   action: LivingAction,
@@ -27,7 +27,7 @@ export const judgedTool = (
   return driver && current?.digest === sendableToolDigest(action) ? { connector: state, driver, toolName } : null;
 };
 
-/** Null where they are gone, or are not what was judged: waiting mends neither. */
+/** The arguments as they were judged. Null if they are removed or damaged; a retry would not help. */
 export const judgedArguments = async (
   { submission }: LivingAction,
   payloads: PayloadStore,

@@ -13,29 +13,29 @@ import type { ApprovalLink, ApprovalLinks } from '../approval-links.port.js';
 import type { ReviewToActBy } from './approval-reviews.js';
 import { DecideApproval } from './decide-approval.command.js';
 
-/** A link that could be used now. */
+/** A link that can be used now. */
 export interface OpenLink extends ApprovalLink {
   readonly tokenHash: Uint8Array;
-  /** False where the organization decides in the Console alone. */
+  /** False if the organization allows decisions in the Console only. */
   readonly isDecidable: boolean;
 }
 
-/** What a person says by a link. */
+/** A decision made through a link. */
 export interface LinkedWord {
   readonly decision: 'approve' | 'deny';
   readonly contextDigest: Digest;
   readonly reason: string | null;
 }
 
-/** Over for good: whoever comes with the link again is told no more about it. */
+/** Errors after which the link stays used, because the approval cannot be decided any more. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['approval_decided', 'approval_expired', 'not_found']);
 
 /**
- * Approvals that are looked at and decided by the link of a mail. Who has the link is the person it was sent to, for
- * this one approval and as long as that person is a member; all else is judged as in the Console.
+ * Shows and decides approvals through the link of a mail. Possession of the link identifies the person it was sent to,
+ * for this approval only, and while that person is a member. Everything else is checked as in the Console.
  */
 export class LinkedApprovals {
-  /** @param decide sends the command on: the same for links and for the Console */
+  /** @param decide sends the command to its handler, as for a decision in the Console */
   constructor(
     private readonly streams: FoldedStreams,
     private readonly links: ApprovalLinks,
@@ -43,7 +43,10 @@ export class LinkedApprovals {
     private readonly decide: (command: DecideApproval) => Promise<ReviewToActBy>,
   ) {}
 
-  /** Uses nothing. @throws {DomainError} approval_link_invalid */
+  /**
+   * Looks a link up without using it.
+   * @throws {DomainError} approval_link_invalid
+   */
   async open(token: string): Promise<OpenLink> {
     const tokenHash = secretHash(token);
     const link = tokenHash && (await this.links.find(tokenHash, this.clock.nowMs()));
@@ -56,8 +59,9 @@ export class LinkedApprovals {
   }
 
   /**
-   * Of any number of requests with one token one decides. Where it is refused for a reason that may pass, the link works again.
-   * @throws {DomainError} approval_link_invalid, approval_link_review_only, and what {@link DecideApproval} is refused with
+   * Decides through a link. Of concurrent requests with one token, one decides. If the decision is refused for a reason
+   * that may pass, the link can be used again.
+   * @throws {DomainError} approval_link_invalid, approval_link_review_only, and the errors of {@link DecideApproval}
    */
   async say(link: OpenLink, word: LinkedWord, requestId: RequestId): Promise<ReviewToActBy> {
     if (!link.isDecidable) throw new DomainError('approval_link_review_only');

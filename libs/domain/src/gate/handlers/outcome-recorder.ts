@@ -18,22 +18,22 @@ import type { GateKernel } from '../gate-kernel.js';
 import { executorMetadata } from './execution.js';
 import { patiently, STORE_PATIENCE_MS } from './patiently.js';
 
-/** The last try begins within the patience. The store, and a result beside it, may take this long to answer it. */
+/** How long the last try may take. It begins within the patience, and the store and the payload may take this long. */
 const LAST_TRY_MS = 12_000;
-/** From the end of an attempt to when its recording has ended, either way. */
+/** The longest time from the end of an attempt to the end of its recording, successful or not. */
 export const OUTCOME_HOLD_MS = STORE_PATIENCE_MS + LAST_TRY_MS;
 
-/** What an attempt came to. */
+/** The outcome of an attempt, and what is needed to record it. */
 export interface AttemptOutcome {
-  /** The action as it stood when the attempt was claimed. */
+  /** The action when the attempt was claimed. */
   readonly folded: Folded<Action>;
   readonly attempt: ExecutionAttempt;
   readonly outcome: CallOutcome;
-  /** A claim of the next attempt that was withdrawn: nothing was sent under it. */
+  /** A claim of the next attempt that may be in the log, under which nothing was sent; null if there is none. */
   readonly withdrawn: string | null;
 }
 
-/** Writes what happened: the result beside the log, then the event that names it. */
+/** Records outcomes: first the result as a payload, then the event that names its digest. */
 export class OutcomeRecorder {
   constructor(
     private readonly gate: GateKernel,
@@ -42,7 +42,7 @@ export class OutcomeRecorder {
     private readonly logger: Logger,
   ) {}
 
-  /** Nobody else knows what happened, so a store that is away for a while is waited for. */
+  /** Retries while the store is unavailable, because only this process knows the outcome. */
   recordPatiently(happened: AttemptOutcome): Promise<Folded<Action>> {
     return patiently(
       this.gate.clock,
@@ -53,7 +53,7 @@ export class OutcomeRecorder {
     );
   }
 
-  /** @throws {StoreUnavailable} it may or may not be recorded; recording it again is harmless */
+  /** @throws {StoreUnavailable} the outcome may or may not be recorded; it is safe to record it again */
   async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<Folded<Action>> {
     const action = folded.state as LivingAction;
     const now = timestampOf(this.gate.clock.nowMs());

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isStoreAway, type Clock } from '../../kernel/index.js';
 
-/** How long a store that is away is waited for. After it the word of whoever recovers stands. */
+/** How long work is repeated while the store is unavailable. After that, recovery by a sweeper takes over. */
 export const STORE_PATIENCE_MS = 120_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 
-/** Repeats work that is safe to repeat for as long as the store is away and there is patience left. */
+/** Repeats idempotent work while the store is unavailable, for at most {@link STORE_PATIENCE_MS}. */
 export const patiently = async <Result>(
   clock: Pick<Clock, 'monotonicMs'>,
   work: () => Promise<Result>,

@@ -28,16 +28,16 @@ import { judgedArguments, judgedTool, type JudgedTool } from './judged-call.js';
 import { patiently } from './patiently.js';
 import { SendBarrier, type Sending } from './send-barrier.js';
 
-/** A connector that changes faster than this cannot be read by at the moment. */
+/** How often a read is built anew because its connector changed. A connector that changes more often cannot be read. */
 const MAX_LOOKS = 4;
 
-/** For whom is read, and until when. */
+/** On whose behalf the read is sent, and until when. */
 export type Reading = Pick<Sending, 'isStillOurs' | 'isForAgent'> & {
-  /** On the monotonic clock: no read goes on after it. */
+  /** On the monotonic clock; no read continues after that. */
   readonly untilMonotonicMs: number;
 };
 
-/** A write, and what its read-back is built from. */
+/** A write, with the arguments and result from which its read-back is built. */
 interface Write {
   readonly action: LivingAction;
   readonly args: JsonObject;
@@ -45,9 +45,9 @@ interface Write {
 }
 
 /**
- * Confirms by a read what a write has done (rule EXEC-8): no action, deed or budget of its own. The read goes the way
- * of every call, with the send barrier before its first byte. Whoever crashes here loses nothing: the action goes on
- * waiting for its witness, and another process reads again.
+ * Checks a write by reading what it changed (rule EXEC-8). The read has no action, deed or budget charge of its own. It
+ * is sent like every call, with the send barrier before its first byte. If the process crashes here, the action stays
+ * without a witness, and another process reads again.
  */
 export class ReadBack {
   constructor(
@@ -57,9 +57,12 @@ export class ReadBack {
     private readonly logger: Logger,
   ) {}
 
-  /** Nothing where no read is awaited. Of several that read, one is recorded. */
+  /**
+   * Does the read-back and records it. Does nothing if the action waits for none. If several processes read, only the
+   * first result is recorded.
+   */
   async confirm(id: ActionId): Promise<void> {
-    // A claim nobody else makes: what two processes have read is never taken for one command.
+    // A random command id, so that the reads of two processes are never taken for one command.
     const { claim } = newClaim('', this.gate.randomness);
     const word = await patiently(this.gate.clock, () => this.read(id), this.onAway(id));
     if (word === null) return;
@@ -74,8 +77,8 @@ export class ReadBack {
   }
 
   /**
-   * Reads as often as the tool says, until the write is verified.
-   * @throws {StoreUnavailable} nothing is known of it then
+   * Reads until the write is verified, at most as often as the tool's read-back says.
+   * @throws {StoreUnavailable} nothing is known about the write then
    */
   async observe(action: LivingAction, reading: Reading): Promise<Observation> {
     const args = await judgedArguments(action, this.payloads, this.logger);
@@ -89,7 +92,7 @@ export class ReadBack {
     }
   }
 
-  /** Once, by the connector as it stands when the first byte leaves. */
+  /** Reads once, with the connector as it is when the first byte is sent. */
   private async lookAt(
     write: Write,
     reading: Reading,
@@ -133,7 +136,10 @@ export class ReadBack {
     }
   }
 
-  /** Of a write that is known to have succeeded: what else came back is no word about the thing that was written. */
+  /**
+   * The result of the write; null unless the write succeeded, because an error answer does not describe the thing that
+   * was written.
+   */
   private async resultOf({ submission, outcome }: LivingAction): Promise<JsonObject | null> {
     if (outcome?.status !== 'succeeded' || outcome.result_digest === null) return null;
     try {
@@ -153,7 +159,10 @@ export class ReadBack {
     await this.write(known, 'RecordReadBack', observation, metadata);
   }
 
-  /** The evidence beside the log, then the event that names it. @throws {DomainError} from the decider */
+  /**
+   * Stores the evidence as a payload, then appends the event that names its digest.
+   * @throws {DomainError} from the decider
+   */
   async write(
     known: Folded<Action>,
     type: 'RecordReadBack' | 'AmendWitness',

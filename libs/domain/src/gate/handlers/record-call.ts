@@ -36,16 +36,17 @@ export const executionOf = (
   hasReadBack: tool.readBack !== undefined,
 });
 
-/** The agent runs the call itself, and reports what became of it by the deadline. */
+/** The terms of a call that the agent runs itself: the deadline of its report. */
 export const edgeOf = (now: string, edgeResultTimeoutMs: number): NonNullable<Accepted['edge']> => ({
   deadline: timestampOf(Date.parse(now) + edgeResultTimeoutMs),
 });
 
 /**
- * One append at no_stream, which takes the policy input along and requires what nobody was asked about.
- * @throws {DomainError} conflict: the id exists by now
- * @throws {RequirementMoved} something that was remembered has moved on; nothing was written
- * @throws {StoreUnavailable} there was no clear answer
+ * Records the call in one append at `no_stream`, together with the policy input, and requires the revisions of the
+ * streams that were read from the cache.
+ * @throws {DomainError} conflict if the action's stream already exists
+ * @throws {RequirementMoved} if a cached stream has a newer revision; nothing was written
+ * @throws {StoreUnavailable} if there was no clear answer
  */
 export const record = (
   gate: GateKernel,

@@ -14,10 +14,16 @@ import { actionDecider } from '../action.decider.js';
 import type { EdgeReport } from '../action.events.js';
 import { GateKernel } from '../gate-kernel.js';
 
-/** What the tool answered at the edge: its text in RFC 8785 form, the digest of one that the edge keeps, or nothing. */
+/**
+ * What the tool answered at the edge: its text in RFC 8785 form, the digest of an answer that the edge keeps, or null
+ * if there is none.
+ */
 export type EdgeResult = { readonly body: string } | { readonly digest: Digest } | null;
 
-/** An agent says what became of a call that it ran itself. That the action is its own is the caller's to see to. */
+/**
+ * An agent reports the result of a call that it ran itself. The sender of the command has checked that the action is
+ * the agent's own.
+ */
 export class ReportEdgeResult extends Command<void> {
   constructor(
     readonly action: ActionId,
@@ -29,7 +35,7 @@ export class ReportEdgeResult extends Command<void> {
   }
 }
 
-/** The result stands beside the log before the event that names it, as every payload does. */
+/** Stores the result as a payload before the event that names its digest. */
 @CommandHandler(ReportEdgeResult)
 export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult> {
   constructor(
@@ -38,7 +44,7 @@ export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult
     private readonly bus: Bus,
   ) {}
 
-  /** @throws {DomainError} conflict: it is not at the edge, was reported, or its deadline has passed */
+  /** @throws {DomainError} conflict if the action is not at the edge, was already reported, or is past its deadline */
   async execute({ action, report, result, metadata: { org, ...rest } }: ReportEdgeResult): Promise<void> {
     const metadata = { org, ...rest, correlation: action };
     const payload = org !== null && result !== null && 'body' in result ? resultOf(action, org, result.body) : null;

@@ -3,17 +3,17 @@ import { actionDecider } from '../action.decider.js';
 import type { BudgetRows } from '../budget-reservations.port.js';
 import type { GateKernel } from '../gate-kernel.js';
 
-/** A submission whose append has not come by then was left behind by a crash. */
+/** A submission without an append after this time was probably lost in a crash. */
 const LEFT_BEHIND_AFTER_MS = 60_000;
-/** Actions that are looked at in one sweep. The next one takes the next. */
+/** How many actions one sweep looks at. The next sweep takes the next ones. */
 const PAGE_SIZE = 100;
-/** Longer, and the next sweep looks again. */
+/** How long a sweep waits for the rows to catch up with the log. If that takes longer, the next sweep tries again. */
 const REACH_MS = 5_000;
 
 /**
- * Lets go what submissions have reserved that never came to be recorded. First each of their ids is closed where it is still
- * open, so that an append that is only slow fails; then the rows hear all that the log says; what it has not confirmed by
- * then, it never will. Several sweepers may work at once.
+ * Frees the reservations of submissions that were never recorded. First it closes each action id that has no events, so
+ * that a slow append under it fails. Then it waits until the rows reflect the whole log. A reservation that is still
+ * not confirmed then never will be, so it is freed. Several sweepers may run at once.
  */
 export class ReservationSweeper {
   constructor(
@@ -23,8 +23,8 @@ export class ReservationSweeper {
   ) {}
 
   /**
-   * @returns how many rows were let go
-   * @throws {StoreUnavailable} nothing can be swept at the moment
+   * @returns the number of rows freed
+   * @throws {StoreUnavailable} if nothing can be swept now
    */
   async sweep(): Promise<number> {
     const { clock, store } = this.gate;

@@ -8,14 +8,17 @@ import { intentRefused } from '../intent-refusal.js';
 import { comparisonOf, type AcceptedIntent } from '../submission.js';
 import type { CallAtGate } from './call-at-gate.js';
 
-/** Longer than an intent is accepted after `exp`, with room for clocks that disagree. */
+/**
+ * How long a nonce is kept after the intent's `exp`: longer than the intent is accepted, with room for clocks that
+ * disagree.
+ */
 const KEPT_AFTER_EXP_MS = 6 * 60 * 1000;
-/** A submission whose append has not come by then was left behind by a crash. */
+/** A submission without an append after this time was probably lost in a crash. */
 const LEFT_BEHIND_AFTER_MS = 60 * 1000;
 
 /**
- * Check 13 (rule INTENT-3): it comes last, so that a refused intent never burns its nonce, and right before the append,
- * so that what is recorded under the nonce is one action. Whoever comes second is refused, and nothing of it is
+ * Check 13 (rule INTENT-3). It comes last, so that a refused intent does not use up its nonce, and right before the
+ * append, so that only one action is recorded under the nonce. A second call with the nonce is refused and not
  * recorded.
  * @throws {IntentRefused} intent_replay
  * @throws {StoreUnavailable}
@@ -27,7 +30,7 @@ export const reserveNonce = async (gate: GateKernel, call: CallAtGate, signed: A
     agent: agent.agent,
     nonce: signed.nonce,
     action: id,
-    // The definition of the tool is not the caller's: it may change between the two tries of one submission.
+    // Without the tool's digest, because the tool's definition may change between two tries of one submission.
     digest: comparisonOf(request, null).comparison,
     reservedMs,
     expiresMs: signed.exp + KEPT_AFTER_EXP_MS,
@@ -50,16 +53,17 @@ const isFree = async (
   const { state } = await gate.streams.load(streamRef(actionDecider, action));
   if (state.state !== 'none') return hasNotConsumed(state, nonce);
   if (gate.clock.nowMs() - reservedMs < LEFT_BEHIND_AFTER_MS) return false;
-  // Whoever reserved may only be slow. An id that is abandoned takes no submission any more, so its append, if it still
-  // comes, fails instead of making a second action of one intent.
+  // The holder's append may only be slow. After its id is abandoned, that append fails, so one intent cannot lead to
+  // two actions.
   const command = { type: 'AbandonSubmission' as const, data: { action }, metadata };
   const { folded } = await gate.runner.run(actionDecider, action, command, metadata);
   return hasNotConsumed(folded.state, nonce);
 };
 
 /**
- * An action that carries another intent, or none, took its Idempotency-Key from the submission that reserved: that one
- * was answered as a repetition, and repetitions consume nothing.
+ * Whether the action did not consume this nonce. If it has another intent, or none, it was submitted by another request
+ * under the same Idempotency-Key. The request that reserved the nonce was then answered as a duplicate, and a duplicate
+ * consumes no nonce.
  */
 const hasNotConsumed = (action: Action, nonce: string): boolean => {
   if (action.state === 'none') return false;

@@ -7,11 +7,14 @@ import { currentAttempt, type LivingAction } from '../action.state.js';
 import type { GateKernel } from '../gate-kernel.js';
 import { connectorRefOf, isLiving, type Execution } from './execution.js';
 
-/** What a request is sent for. */
+/** The action that a request is sent for, and who may stop the request. */
 export interface Sending extends Pick<Execution, 'id' | 'action' | 'found'> {
-  /** Whether this process is still the one to send it, by the action as it stands. */
+  /** Whether this process may still send the request, given the action's current state. */
   readonly isStillOurs: (action: LivingAction) => boolean;
-  /** A Stop of the agent, or the end of its key, holds back what is sent for the agent and not what a person asks. */
+  /**
+   * True if the request is sent for the agent: then a Stop of the agent or a revoked key prevents it. False if a person
+   * asked for it.
+   */
   readonly isForAgent: boolean;
 }
 
@@ -24,15 +27,16 @@ export const executedBy = ({ id, action, found, attempt }: Execution): Sending =
 });
 
 /**
- * Stands before every first byte of one request (rule GATE-3). A Stop, a suspension, a revoke or a disabled connector
- * ends the execution with nothing sent. So does a claim that another process has taken over, or a store that answers
- * too slowly to be believed. Before the first byte of the whole call, the connector must also be the one that the
- * request was built from. What the claim's own commit found standing counts as the answer for a moment (docs/adr/0017).
+ * The check before the first byte of a request (rule GATE-3). The request is not sent if there is a Stop, the agent is
+ * suspended, its key is revoked, the connector is disabled, another process has taken over the claim, or the store
+ * answers too slowly to be trusted. For the first request of a call, the connector must also be the one that the
+ * request was built from. For a short time after the claim's commit, that commit counts as the answer, because it has
+ * checked the same streams (docs/adr/0017).
  */
 export class SendBarrier {
   #hasOpened = false;
 
-  /** @param connectorRevision of the connector that the request was built from */
+  /** @param connectorRevision revision of the connector that the request was built from */
   constructor(
     private readonly gate: GateKernel,
     private readonly logger: Logger,
@@ -40,15 +44,15 @@ export class SendBarrier {
     private readonly connectorRevision: ExpectedRevision,
   ) {}
 
-  /** False as long as certainly no byte was sent. */
+  /** False means that certainly no byte was sent. */
   get hasOpened(): boolean {
     return this.#hasOpened;
   }
 
   /**
-   * Null when the first byte may go out now; otherwise the code of what holds it back. Asked when the connection is up.
-   * Asked once more if a kept connection had ended by the time of the answer: nothing has been sent then.
-   * @param hasSent an earlier request of the call was sent, and this one follows its redirect
+   * Whether the first byte may be sent now: null if so, otherwise the error code of what prevents it. Called when the
+   * connection is up; called again if a kept connection had closed before the answer, because nothing was sent then.
+   * @param hasSent whether an earlier request of the call was sent, and this one follows its redirect
    */
   async mayStillSend(hasSent: boolean): Promise<ErrorCode | null> {
     if (!hasSent && this.isFoundByCommit()) {
@@ -70,9 +74,9 @@ export class SendBarrier {
   }
 
   /**
-   * Whether the claim's own commit is the answer: a moment ago it required everything to stand as it was judged. So the
-   * connection must have been up soon, and the request built from that very connector. It answers for the first request
-   * alone, since it said nothing of a redirect.
+   * Whether the claim's commit can replace the check. It required agent, organization and connector to be unchanged, so
+   * it counts if it is recent and the request was built from the same connector revision. Only for the first request: a
+   * redirect needs a check of its own.
    */
   private isFoundByCommit(): boolean {
     const { found, action } = this.sending;

@@ -4,12 +4,15 @@ import type { Action } from '../action.state.js';
 import type { CallAtGate } from './call-at-gate.js';
 import type { ExecutionStarter } from './execution-starter.js';
 
-/** After an append that failed: its claim may stand in the log only where the store gave no clear answer. */
+/** Takes the claim back after a failed append. Only if the store gave no clear answer may the claim be in the log. */
 export const takeBack = (starter: ExecutionStarter, claimant: Claimant | null, error: unknown): void => {
   if (claimant) starter.withdraw(claimant, error instanceof StoreUnavailable);
 };
 
-/** Hands the recorded call to whoever executes it, with what its commit proved and since when. */
+/**
+ * Hands the recorded call to its executor, with the revisions that the commit has required and the time at which the
+ * append was sent.
+ */
 export const start = (
   starter: ExecutionStarter,
   { id, request, requires }: CallAtGate,

@@ -4,23 +4,23 @@ import type { ActionRequest } from '../submission.js';
 
 export interface SubmittedAction {
   readonly action: ActionId;
-  /** The Idempotency-Key named an action that exists: nothing new ran. */
+  /** The Idempotency-Key names an existing action, so nothing new was run. */
   readonly isReplay: boolean;
-  /** It was refused by this very call, and may be sealed already. */
+  /** This call was refused, and its deed may be sealed already. */
   readonly isRefused: boolean;
-  /** The service runs it: by this very call it has begun, or is about to. */
+  /** This call was accepted, and the service has started to run it or is about to. */
   readonly isExecuting: boolean;
 }
 
 /**
- * What this process remembers does not decide the call. Judge the caller anew, and submit the call again with a
- * question to the store.
+ * The cached streams are not enough to decide the call. The caller must check the API key again and submit the call
+ * again without `since: 'remembered'`, so that the store is asked.
  */
 export class MustAsk extends Error {
   override readonly name = 'MustAsk';
 }
 
-/** One tool call of an agent. Answers as soon as it is in the log; waiting for its end is the caller's business. */
+/** One tool call of an agent. The answer comes as soon as the call is in the log; the caller waits for its end. */
 export class SubmitAction extends Command<SubmittedAction> {
   constructor(
     readonly org: OrgId,
@@ -28,9 +28,9 @@ export class SubmitAction extends Command<SubmittedAction> {
     readonly request: ActionRequest,
     readonly metadata: CommandMetadata,
     /**
-     * What the store was asked after this question need not be asked again. `remembered`: the store is not asked about
-     * what this process remembers, the key and the Stop state included; the append requires all of it instead. Default:
-     * everything is asked.
+     * Which reads of the store may be reused: those that were made after this question. `remembered`: cached streams
+     * are used without asking the store, also for the key and the Stop state, and the append requires their revisions.
+     * Default: everything is read from the store.
      */
     readonly since?: QuestionNumber | 'remembered',
   ) {

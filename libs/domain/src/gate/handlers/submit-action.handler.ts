@@ -30,12 +30,14 @@ import { start, takeBack } from './start-call.js';
 import { MustAsk, SubmitAction, type SubmittedAction } from './submit-action.command.js';
 import { KeyIsUsed, originalOf, replay, requireUnusedKey, usedKeyOr } from './used-key.js';
 
-/** A racing duplicate that loses looks again and finds the winner; nothing else makes it look twice. */
+/**
+ * A call that loses to a racing duplicate looks again and finds the winner. There is no other reason for a second look.
+ */
 const MAX_LOOKS = 4;
 
 /**
- * The gate (rule GATE-1): signed intent → idempotency → Stop → request facts → policy → nonce → budgets → one append.
- * If it cannot be recorded, it is not executed. Each step is a function of a file beside this one; here stands their
+ * The gate (rule GATE-1): signed intent → idempotency → Stop → request facts → policy → nonce → budgets → one append. A
+ * call that cannot be recorded is not executed. Each step is a function in a file of its own; this class holds their
  * order.
  */
 @CommandHandler(SubmitAction)
@@ -69,9 +71,10 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   }
 
   /**
-   * Arguments that have no canonical form are refused by the api, unless a signed intent has a say first: checks 1 to
-   * 10 come before its judgement of the arguments, which is check 11 (rule INTENT-6).
-   * @throws {StrictJsonError} {IntentRefused}
+   * Arguments without a canonical form are refused with StrictJsonError. If there is a signed intent, its checks 1 to
+   * 10 come first, because the arguments are check 11 (rule INTENT-6).
+   * @throws {StrictJsonError}
+   * @throws {IntentRefused}
    */
   private async canonical({ request, agent, metadata }: SubmitAction): Promise<CanonicalRequest> {
     try {
@@ -84,7 +87,10 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     }
   }
 
-  /** The same at every try of one request: nonce and budgets are reserved for an id, and a second try must hold them, too. */
+  /**
+   * Derived from the command id, so that every try of one request has the same action id: nonce and budgets are
+   * reserved for that id, and a second try must find its reservations.
+   */
   private newId({ metadata }: SubmitAction): ActionId {
     return derivedId('act', metadata.commandId);
   }
@@ -96,7 +102,8 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   ): Promise<SubmittedAction> {
     const accepted = await this.acceptAsked(command, request, id).catch(onlyUsedKey);
     if (!(accepted instanceof KeyIsUsed)) return accepted;
-    // Nobody else knows the id but whoever took its nonce over, or swept its reservations, so late did the append come.
+    // The id is derived from this command, so only two others can have used it: a call that took over its nonce, or a
+    // sweeper that freed its reservations. Both abandon the id, because this append came so late.
     throw request.intent.length > 0 ? intentRefused(INTENT_REPLAY) : new DomainError('service_unavailable');
   }
 
@@ -105,9 +112,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   }
 
   /**
-   * Decides by what this process remembers, and lets the log judge it: the append requires all that was read to stand as it
-   * was read, which the commit proves and no question before it could (docs/adr/0016).
-   * @throws {MustAsk} something is not remembered, or has moved on; nothing was written
+   * Decides by cached streams. The append requires their revisions, so the commit proves that the cache was current
+   * (docs/adr/0016).
+   * @throws {MustAsk} if a stream is not cached, or has a newer revision; nothing was written
    */
   private async acceptRemembered(
     command: SubmitAction,
@@ -153,7 +160,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     return { action: call.id, isReplay: false, isRefused: decision.outcome === 'deny', isExecuting: runs !== null };
   }
 
-  /** Judged, held where people are to be asked, and at last with its nonce and what it uses up of budgets. */
+  /** Judges the call, makes it wait if people are to be asked, and reserves its nonce and its budget charges. */
   private async judged(call: CallAtGate, input: PolicyInput): Promise<JudgedCall> {
     const refused = refusedByGate(call);
     const judgement = refused ? null : await judgedByPolicy(this.policy, call, input);
@@ -162,7 +169,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const { signed } = call.request;
     if (signed !== null) await reserveNonce(this.gate, call, signed);
     const budgets = judgement?.budgets ?? [];
-    // What is spread stands last: else each call makes a hidden class (docs/performance.md).
+    // The spread comes last: otherwise each object would get a hidden class of its own (docs/performance.md).
     return { shadow, ...(await this.charged(call, held, budgets)) };
   }
 
@@ -181,7 +188,7 @@ interface JudgedCall extends ChargedCall {
   readonly shadow: ShadowDecision | null;
 }
 
-/** What a process decided by what it remembers, and would perhaps not by what the store knows. */
+/** Refusals by cached state that the current state might not give. */
 const mayBeOtherwise = (error: unknown): boolean =>
   error instanceof RequirementMoved || error instanceof KeyIsUsed || error instanceof IntentRefused;
 

@@ -6,13 +6,13 @@ import type { GateKernel } from '../gate-kernel.js';
 import type { CallAtGate } from './call-at-gate.js';
 import { isLiving } from './execution.js';
 
-/** A submission whose append has not come by then was left behind by a crash. */
+/** A submission without an append after this time was probably lost in a crash. */
 const LEFT_BEHIND_AFTER_MS = 60 * 1000;
 
 /**
- * A place among the calls of the agent that wait for people: one agent must not bury the calls of all others. Where all are taken,
- * those go first whose calls wait no more.
- * @returns false when as many calls of the agent wait as may
+ * Takes a place among the agent's waiting calls. The limit keeps one agent's calls from burying those of others. If all
+ * places are taken, places whose calls no longer wait are freed first.
+ * @returns false if the agent's limit of waiting calls is reached
  * @throws {StoreUnavailable}
  */
 export const takePlace = async (gate: GateKernel, { agent: { agent }, id, command }: CallAtGate): Promise<boolean> => {
@@ -40,7 +40,7 @@ const isFree = async (
 ): Promise<boolean> => {
   if (state.state !== 'none') return !isWaiting(state, gate.clock.nowMs());
   if (gate.clock.nowMs() - reservedMs < LEFT_BEHIND_AFTER_MS) return false;
-  // Whoever reserved may only be slow: an id that is abandoned takes no submission any more, so its append, if it still comes, fails.
+  // The append of the call may only be slow. After its id is abandoned, that append fails.
   const command = { type: 'AbandonSubmission' as const, data: { action }, metadata };
   const { folded } = await gate.runner.run(actionDecider, action, command, metadata);
   return !isWaiting(folded.state, gate.clock.nowMs());

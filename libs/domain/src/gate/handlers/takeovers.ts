@@ -3,9 +3,12 @@ import type { ExecutionAttempt } from '../action.state.js';
 import { FairShares, type Sharer } from '../fair-shares.js';
 import type { ActionExecutor } from './action-executor.js';
 
-/** Shared takeovers of one process at once; with the spare ones twice as many. Of one connector at most half of these. */
+/**
+ * Shared places for takeovers in one process; there are as many spare ones. One connector alone gets half of the shared
+ * ones.
+ */
 const TAKEOVERS_MAX = 16;
-/** Takeovers that wait for room; of more than that the next sweep begins those that are left. */
+/** How many takeovers may wait for a place. The next sweep finds those that do not fit. */
 const WAITING_MAX = 1_000;
 
 interface Takeover {
@@ -13,19 +16,19 @@ interface Takeover {
   readonly message: string;
   readonly attempt: number | undefined;
   readonly work: () => Promise<unknown>;
-  /** Aborted when this process takes up nothing more. */
+  /** Aborted when this process stops and must start nothing more. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Executions taken over from executors that were lost. A sweep begins them and never waits for them: an upstream may
- * hang, and the executions behind it must not. Room for them is shared as {@link FairShares} says. What finds none waits for
- * the first that is given back and not for the next sweep: else so many of a connector were recovered in each sweep, however
- * quick they are. Both kinds look at the action again when they begin.
+ * Takes over executions and read-backs whose executor is gone. A sweep starts takeovers and does not wait for them,
+ * because an upstream may hang. Places are shared as {@link FairShares} says. A takeover without a place starts when a
+ * place is given back; if it had to wait for the next sweep, each sweep could recover only one placeful of a connector,
+ * however fast its calls are. Both kinds of work load the action again before they do anything.
  */
 export class Takeovers {
   private readonly underWay = new Set<ActionId>();
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   private readonly waiting = new Map<ActionId, Takeover>();
   private readonly shares = new FairShares(TAKEOVERS_MAX);
 
@@ -34,7 +37,7 @@ export class Takeovers {
     private readonly logger: Logger,
   ) {}
 
-  /** False when it is under way already, or has to wait for room. */
+  /** Starts a takeover; false if it is already under way or has to wait for a place. */
   begin(sharer: Sharer, id: ActionId, lost: ExecutionAttempt, signal?: AbortSignal): boolean {
     return this.start(id, {
       sharer,
@@ -45,7 +48,7 @@ export class Takeovers {
     });
   }
 
-  /** The same for a read-back whose reader was lost. */
+  /** The same for a read-back whose process is gone. */
   beginReadBack(sharer: Sharer, id: ActionId, signal?: AbortSignal): boolean {
     return this.start(id, {
       sharer,
@@ -59,7 +62,7 @@ export class Takeovers {
   private start(id: ActionId, takeover: Takeover): boolean {
     if (this.underWay.has(id)) return false;
     if (!this.shares.take(takeover.sharer)) {
-      // The newest word about it: it may have been an execution, and be a read-back now.
+      // The newer takeover replaces the older: the action may have needed an execution first and need a read-back now.
       if (this.waiting.has(id) || this.waiting.size < WAITING_MAX) this.waiting.set(id, takeover);
       return false;
     }

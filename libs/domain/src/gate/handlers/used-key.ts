@@ -8,11 +8,14 @@ import { comparisonOf, type CanonicalRequest } from '../submission.js';
 import type { CallAtGate } from './call-at-gate.js';
 import type { SubmittedAction } from './submit-action.command.js';
 
-/** The id of this generation exists. Not an answer: look at what it holds. */
+/**
+ * The action id of this generation of the Idempotency-Key already exists. The caller looks up that action and decides
+ * what to answer.
+ */
 export class KeyIsUsed extends Error {
   override readonly name = 'KeyIsUsed';
 
-  /** @param request what a duplicate is compared by: with the references of its intent */
+  /** @param request the request to compare with the existing action, with the references that its signed intent sets */
   constructor(readonly request: CanonicalRequest) {
     super();
   }
@@ -23,22 +26,31 @@ export const requireUnusedKey = ({ action, request }: CallAtGate): void => {
   if (action.state.state !== 'none') throw new KeyIsUsed(request);
 };
 
-/** What an append at no_stream that failed says of the key: a conflict means that a racing duplicate has won. */
+/**
+ * Turns a conflict of the append at `no_stream` into KeyIsUsed, because it means that a racing duplicate has won. Other
+ * errors stay as they are.
+ */
 export const usedKeyOr = ({ request }: CallAtGate, error: unknown): unknown =>
   error instanceof DomainError && error.code === 'conflict' ? new KeyIsUsed(request) : error;
 
-/** The action a key names, or null when the key is free for a new one: abandoned, or older than 24 hours. */
+/**
+ * The action that a key names. Null if the key is free again, because that action was abandoned or is older than 24
+ * hours.
+ */
 export const originalOf = async (gate: GateKernel, id: ActionId, now: string): Promise<LivingAction | null> => {
   const { state } = await gate.streams.load(streamRef(actionDecider, id));
   if (state.state === 'none' || state.state === 'abandoned') return null;
   return Date.parse(now) - Date.parse(state.createdAt) < IDEMPOTENCY_WINDOW_MS ? state : null;
 };
 
-/** Whether an action was made by this very request, whatever has become of the tool since. */
+/** Whether the action was made by the same request, even if its tool's definition has changed since. */
 export const isSameRequest = (submission: Submission, request: CanonicalRequest): boolean =>
   comparisonOf(request, submission.tool_digest).comparison === submission.comparison_digest;
 
-/** What a call under a used key is answered with (rule GATE-12). */
+/**
+ * The answer to a call under a used key (rule GATE-12).
+ * @throws {DomainError} idempotency_conflict if the key names another request
+ */
 export const replay = (original: LivingAction, request: CanonicalRequest): SubmittedAction => {
   const { submission } = original;
   if (!isSameRequest(submission, request)) {
