@@ -13,7 +13,9 @@ import { redactedPaths } from './redacted-paths.js';
 import { JudgedAmounts } from './judged-amounts.js';
 import { RuleDescriptions } from './rule-descriptions.js';
 
-/** What a record leaves to others to say, for people who read it. */
+/**
+ * Details for people that an action's own record does not hold: rule descriptions, amounts of money, and key prefixes.
+ */
 @Injectable()
 export class ActionWords {
   constructor(
@@ -23,7 +25,7 @@ export class ActionWords {
   ) {}
 }
 
-/** What GET /v1/actions/{id} answers: the action with everything that is known of it. */
+/** The answer to GET /v1/actions/{id}: the action with all its details. */
 @Injectable()
 export class ActionDetail {
   constructor(
@@ -70,8 +72,8 @@ export class ActionDetail {
 }
 
 /**
- * The evidence of a read-back without the whole answer where an agent asks: the read is the service's own, and the agent's
- * policy may deny it that tool.
+ * The evidence of a read-back. An agent is not shown the upstream's full answer, because the service made the read, and
+ * the agent's policy may deny the agent that tool.
  */
 const shownTo = ({ kind }: Exchange['caller'], evidence: JsonValue): JsonValue => {
   if (kind !== 'agent' || evidence === null || typeof evidence !== 'object' || Array.isArray(evidence)) return evidence;
@@ -80,7 +82,7 @@ const shownTo = ({ kind }: Exchange['caller'], evidence: JsonValue): JsonValue =
 
 const withoutAnswer = ({ answer: _, ...compared }: JsonObject): JsonObject => compared;
 
-/** What happened, in order: the event's type, when, and where it stands in the log. */
+/** One event of the action: its type, time, id and revision. */
 const lifecycleEvent = ({ event, metadata, recorded }: EventEnvelope): JsonObject => ({
   type: event.type,
   at: metadata.at,

@@ -16,10 +16,16 @@ import { foldAction, LedgerTails, ledgerStream, RetentionReach } from '#libs/dom
 import type { ActionFacts } from './action.view.js';
 import { sentRequest } from './sent-request.js';
 
-/** An action as its stream and the ledger tell it now. A single object is never read from a projection. */
+/**
+ * An action read from its stream and the ledger. A single action is never read from a projection, because that could
+ * lag behind.
+ */
 export interface ReadAction extends ActionFacts {
   readonly events: readonly EventEnvelope[];
-  /** The action's own and those of its amendments, as far as the ledger holds them, in its order. */
+  /**
+   * The deed of the action, then those of its amendments, in the order of the ledger; only deeds that are already
+   * sealed.
+   */
   readonly deeds: readonly DeedId[];
 }
 
@@ -33,16 +39,16 @@ export class ActionReader {
   ) {}
 
   /**
-   * The action and its deed as of one question to the store. Null when this organization has no such action: never
-   * submitted, abandoned, or another's.
+   * The action and its deeds, as of one reading of the store's heads. Null if the organization has no such action: it
+   * was never submitted, was abandoned, or belongs to another organization.
    */
   async read(id: ActionId, org: OrgId): Promise<ReadAction | null> {
     return this.readAt(id, org, await this.store.heads(streamsOf(id, org)));
   }
 
   /**
-   * The sealed action where this process has itself seen its deed go into the log; else null. Sealed is for good, so nobody
-   * need be asked again.
+   * The action, if this process has itself seen its deed go into the ledger; else null. No reading of the store is
+   * needed for that, because a sealed action stays sealed.
    */
   async readIfSeenSealed(id: ActionId, org: OrgId): Promise<ReadAction | null> {
     const read = await this.readAt(id, org, this.store.seenHeads(streamsOf(id, org)));
@@ -61,7 +67,10 @@ export class ActionReader {
     return { action, events, deeds, deed: deeds[0] ?? null };
   }
 
-  /** Sealed is the ledger's word: its tail has passed the action's sealing event, and those that amend it. */
+  /**
+   * The deeds that the ledger holds: an event has its deed if the ledger's tail has passed the event's position.
+   * Counted are the sealing event and each amendment.
+   */
   private async deedsOf(
     { sealingRevision, submission: { org } }: LivingAction,
     events: readonly EventEnvelope[],
@@ -78,8 +87,9 @@ export class ActionReader {
   }
 
   /**
-   * What the tool answered, as recorded; null when there is nothing, or when it is stored no more. Read from its text
-   * by whoever writes it out, each time anew: a value takes up to thirty times its text, and many may wait to be written.
+   * The recorded result of the tool, as a function that parses it when the response is written; it gives null if there
+   * is no result or it is no longer stored. Parsed late because the parsed value takes up to thirty times the memory of
+   * its text, and many responses may wait to be written.
    */
   async resultOf({ submission, outcome }: LivingAction): Promise<() => JsonValue> {
     const digest = outcome?.result_digest ?? null;
@@ -88,19 +98,22 @@ export class ActionReader {
   }
 
   /**
-   * The same with the word of retention, which has all the time there is for a body that is gone. Null where it is gone and
-   * retention did not remove it: a failover may have lost it, and `ags audit` names it.
+   * Like {@link resultOf}, but gives `{removed: true}` if retention has removed the body. Null means that the body is
+   * gone for another reason, such as a failover; `ags audit` names such bodies.
    */
   async detailedResultOf(read: ReadAction): Promise<() => JsonValue> {
     const { submission, outcome } = read.action;
     const digest = outcome?.result_digest ?? null;
-    // A digest alone is what an edge reported of a result that it keeps.
+    // If an edge reported only the digest, it keeps the result itself.
     if (digest === null || !isStored(read, digest)) return () => null;
     const body = await this.bodyOf(read, { owner: submission.action, kind: 'result', digest });
     return () => (typeof body === 'object' && body !== null ? { ...body } : valueIn(body));
   }
 
-  /** What the newest witness rests on; null where that is a word alone. Null as in {@link detailedResultOf} besides. */
+  /**
+   * The evidence of the newest witness. Null if that is no read-back or has no stored evidence; otherwise as in {@link
+   * detailedResultOf}.
+   */
   async evidenceOf(read: ReadAction): Promise<() => JsonValue> {
     const { submission, witness } = read.action;
     if (witness?.method !== 'read_back' || witness.evidence_digest === null) return () => null;
@@ -110,8 +123,8 @@ export class ActionReader {
   }
 
   /**
-   * The request as it was judged, which is a part of the policy input, and what was sent of it. Null as in
-   * {@link detailedResultOf}.
+   * The request as it was judged, which is part of the policy input, and what was sent of it. Null and `{removed:
+   * true}` as in {@link detailedResultOf}.
    */
   async requestOf(
     read: ReadAction,
@@ -133,7 +146,8 @@ export class ActionReader {
     if (body !== null) return body;
     const { sealingRevision, submission } = read.action;
     const sealing = sealingRevision === null ? undefined : read.events[sealingRevision];
-    // Asked after the body was missed: retention moves in the commit that removes.
+    // Asked only after the body was found missing: retention removes bodies and moves its cursor in one commit, so the
+    // cursor then has passed the action.
     if (sealing && (await this.retention.hasPassed(submission.org, sealing.recorded.position))) return REMOVED;
     return null;
   }
@@ -147,11 +161,11 @@ const isStored = ({ events }: ReadAction, digest: Digest): boolean =>
 
 const AMENDED: ActionEvent['type'] = 'WitnessAmended';
 
-/** In the place of a body whose days are over. */
+/** Shown in place of a body that retention has removed. */
 const REMOVED = { removed: true } as const;
 
 const streamsOf = (id: ActionId, org: OrgId): readonly [string, string] => [streamOf('action', id), ledgerStream(org)];
 
-/** Canonical texts that the gate itself wrote: no second reading of them is possible, so none is looked for. */
+/** `JSON.parse` is strict enough here, because the gate itself wrote these texts in canonical form. */
 const valueIn = (document: string | null): JsonValue =>
   document === null ? null : (JSON.parse(document) as JsonValue);

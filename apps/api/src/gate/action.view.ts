@@ -2,23 +2,23 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 import { isReportable, statusOf, type LivingAction } from '#libs/domain/gate';
 import { timestampOf, type Clock, type DeedId } from '#libs/domain/kernel';
 
-/** An action and whether the ledger holds its deed: all that its public form is made of. */
+/** What the public form of an action is made from. */
 export interface ActionFacts {
   readonly action: LivingAction;
-  /** Null while it is not sealed. */
+  /** Null while the action is not sealed. */
   readonly deed: DeedId | null;
 }
 
-/** Where and when an action is looked at. */
+/** What the view needs to know about the request. */
 export interface Viewpoint {
-  /** {base_url}, which the addresses in `next_action` begin with. */
+  /** The base URL of the addresses in `next_action`. */
   readonly baseUrl: string;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** What the gate's own answers show beyond a list's (rule GATE-14). */
+/** What the answer to a submission or to GET of one action shows in addition to a list (rule GATE-14). */
 export interface OwnAnswer {
-  /** Gives null when there is none. Asked when the answer is written. */
+  /** Gives the result, or null if there is none. Called when the response is written. */
   readonly result: () => JsonValue;
 }
 
@@ -68,12 +68,13 @@ const approvalView = ({ approval }: LivingAction): JsonObject | null => {
   return { id: terms.approval, status, expires_at: terms.expires_at };
 };
 
-/** As long as a GET of an action may wait, in seconds (rule GATE-10). */
+/** The longest wait of GET for an action, in seconds (rule GATE-10). */
 const POLL_WAIT_S = 25;
 
 /**
- * What is for the caller to do, of what the events say: whoever asks again is told the same. Nothing at the edge once the
- * deadline has passed, swept or not: what is run then could not be reported.
+ * What the caller has to do next. It depends only on recorded events and the deadline, so a repeated request gets the
+ * same answer. Null after the deadline of a call at the edge, even before a sweeper ends it, because a report would be
+ * refused.
  */
 const nextActionView = (action: LivingAction, { baseUrl, clock }: Viewpoint): JsonObject | null => {
   const address = `${baseUrl}/v1/actions/${action.submission.action}`;
@@ -103,7 +104,10 @@ const executionView = ({ outcome, attempts }: LivingAction, own: OwnAnswer | nul
   return { status, attempts: count, started_at, finished_at, latency_ms, error_code, error_message, result };
 };
 
-/** Becomes the value when the answer is written. No getter: each object that has one of its own is a shape to V8. */
+/**
+ * A placeholder that becomes the value when the response is written to JSON. It has a `toJSON` method and no getter,
+ * because V8 makes a hidden class for each object with a getter of its own.
+ */
 export const readWhenWritten = (value: () => JsonValue): JsonValue =>
   new ReadWhenWritten(value) as unknown as JsonValue;
 

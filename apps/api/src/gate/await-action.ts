@@ -4,23 +4,26 @@ import { actionChannel, Bus, Clock, orgChannel, type ActionId, type EndSignal, t
 import { Bell } from '../bell.js';
 import { ActionReader, type ReadAction } from './action-reader.js';
 
-/** Whoever waits reads again at least this often: a lost message costs this much and nothing else. */
+/** A waiting request reads the action at least this often, so a lost message of the bus only costs this much time. */
 const READ_AGAIN_MS = 1_000;
 
-/** Whose organization's action it is. */
+/** The request that waits. */
 export interface Waiter {
   readonly org: OrgId;
-  /** Asked at each look. @throws what ends the wait: the key has ended, or a Stop */
+  /**
+   * Called at each look.
+   * @throws if the wait must end, because the caller's key has ended or there is a Stop
+   */
   readonly stillAllowed: () => Promise<void>;
 }
 
 export interface Patience {
   readonly waitMs: number;
-  /** Aborted when nobody waits for the answer any more, or nobody may. */
+  /** Aborted if the client has gone or may no longer wait. */
   readonly ended: EndSignal;
 }
 
-/** What tells a waiter to look again. */
+/** The messages that tell a waiting request to look again, and how it begins. */
 interface Signs {
   readonly channels: readonly string[];
   readonly isSign: (message: string) => boolean;
@@ -28,7 +31,7 @@ interface Signs {
   readonly mayBeSealed: boolean;
 }
 
-/** Waits on the bus for an action to get on. Subscribes before it reads, so no change falls between. */
+/** Waits for changes of an action. Subscribes to the bus before it reads, so no change is missed in between. */
 @Injectable()
 export class AwaitAction {
   constructor(
@@ -38,11 +41,11 @@ export class AwaitAction {
   ) {}
 
   /**
-   * Until the action is sealed, waits for a person or for the agent that is to run it, or patience ends. Null when there is
-   * no such action.
-   * @param isNew what is waited for began just now: unless its deed went with it, it cannot have settled, so the first look
-   *   waits for a sign
-   * @param mayBeSealed its deed may have gone into the log with it, and the sign before anybody looked for one
+   * Waits until the action is sealed, needs a person's decision or the agent's report, or the wait ends. Null if there
+   * is no such action.
+   * @param isNew the action was appended just now. Unless its deed was in the same commit it cannot have settled yet,
+   *   so the first look waits for a message
+   * @param mayBeSealed the deed may have been in the same commit, and its message may have come before the subscription
    */
   async settled(
     id: ActionId,
@@ -69,7 +72,7 @@ export class AwaitAction {
     return this.until({ id, org: caller.org }, signs, patience, async (read) => {
       await caller.stillAllowed();
       if (read === null || read.deed !== null) return true;
-      // The state that a caller sees: another attempt is none of its changes.
+      // The state that the caller sees; another attempt does not change it.
       first ??= read.action.state;
       return read.action.state !== first;
     });
@@ -106,5 +109,5 @@ export class AwaitAction {
   }
 }
 
-/** Nothing of it is the service's to do. */
+/** Statuses in which the service itself has nothing left to do. */
 const AT_REST: readonly ActionStatus[] = ['pending_approval', 'authorized'];

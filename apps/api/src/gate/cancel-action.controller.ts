@@ -17,7 +17,7 @@ export class CancelActionController {
     private readonly answers: SealedAnswers,
   ) {}
 
-  /** An agent withdraws its own action; whoever administers the organization, any of its actions. */
+  /** An agent may cancel its own actions. Admins may cancel every action of the organization. */
   @Post('/v1/actions/:id/cancel')
   @HttpCode(200)
   @Route({ auth: 'session_or_key', role: 'admin', scopes: ['actions:execute'], since: '2026-10-01' })

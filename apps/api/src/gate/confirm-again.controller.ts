@@ -10,7 +10,7 @@ import { Route } from '../http/route.decorator.js';
 import { ActionDetail } from './action-detail.js';
 import { ActionReader } from './action-reader.js';
 
-/** Longer than the reads may take, so that they themselves always answer. */
+/** Longer than the reads may take, so that the request never times out before them. */
 const TIMEOUT_MS = 60_000;
 
 @Controller()
@@ -21,7 +21,7 @@ export class ConfirmAgainController {
     private readonly details: ActionDetail,
   ) {}
 
-  /** Reads back again what an action wrote, and amends its witness by what is there now. */
+  /** Reads back again what an action wrote, and amends the witness by the result. */
   @Post('/v1/actions/:id/witness')
   @HttpCode(200)
   @Route({ ...CHANGE, timeoutMs: TIMEOUT_MS })

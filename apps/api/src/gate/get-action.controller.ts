@@ -34,7 +34,10 @@ export class GetActionController {
     private readonly details: ActionDetail,
   ) {}
 
-  /** One action in full. An agent sees its own actions; another's is as absent as one that never was. */
+  /**
+   * One action in full. An agent sees only its own actions; another agent's action is answered like one that does not
+   * exist.
+   */
   @Get('/v1/actions/:id')
   @Route({
     auth: 'session_or_key',

@@ -5,8 +5,9 @@ import { ConnectorRegistry, parseToolName, type LivingAction } from '#libs/domai
 import { amountsIn, FoldedStreams, streamRef, type MoneyMarks } from '#libs/domain/kernel';
 
 /**
- * Which arguments of an action are amounts of money. Its record does not say so, and the connector as it is now does; it is
- * believed only while its tool has the digest that was judged, or approved. What has changed since is shown as it was sent.
+ * Finds the arguments of an action that are amounts of money. The action's record does not mark them, so the current
+ * connector is asked. Its marks are used only if its tool still has the digest that was judged or approved; otherwise
+ * no amount is shown.
  */
 @Injectable()
 export class JudgedAmounts {
@@ -15,14 +16,14 @@ export class JudgedAmounts {
     private readonly registry: ConnectorRegistry,
   ) {}
 
-  /** @param request as it was judged; null, and without arguments, where it is stored no more */
+  /** @param request the judged request; null if it is no longer stored, or `{removed: true}` without arguments */
   async of(action: LivingAction, request: JsonObject | null): Promise<JsonObject[]> {
     const args = request?.['args'];
     if (args === undefined || args === null || typeof args !== 'object' || Array.isArray(args)) return [];
     return amountsIn(args, await this.marksOf(action)).map((amount) => ({ ...amount }));
   }
 
-  /** What is only remembered of the connector is enough: by the digest it is that tool, or none. */
+  /** A cached connector is enough, because the digest tells whether its tool is the one that was judged. */
   private async marksOf({ submission, approval }: LivingAction): Promise<MoneyMarks | undefined> {
     const name = parseToolName(submission.tool);
     if (submission.connector === null || name === null) return undefined;

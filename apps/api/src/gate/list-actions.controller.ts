@@ -23,7 +23,7 @@ export class ListActionsController {
     private readonly clock: Clock,
   ) {}
 
-  /** An agent sees its own actions; whoever administers the organization sees all of them. */
+  /** An agent sees its own actions. Members of the organization see all of them. */
   @Get('/v1/actions')
   @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['actions:read'], since: '2026-10-01', ledgerList: true })
   async list(

@@ -1,7 +1,7 @@
 import { ListQuery } from '../http/query-shape.js';
 import { FilterText } from '../lists/filter-text.decorator.js';
 
-/** Query parameters of GET /v1/actions. What they may hold: `list-actions.filters.ts`. */
+/** Query parameters of GET /v1/actions. `list-actions.filters.ts` checks their values. */
 export class ListActionsQuery extends ListQuery {
   @FilterText() agent?: string;
   @FilterText() key?: string;

@@ -5,30 +5,30 @@ import { REFERENCE } from '../http/call-references.js';
 import { queryProblem } from '../http/query-string.js';
 import { commaList, instantAtOrAfter, searchText } from '../lists/filter-values.js';
 
-/** Every state of an action. A person may ask for one that nothing reaches yet. */
+/** Every state of an action, also those that no action is in at present. */
 const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'] as const;
 const DECISIONS = ['allow', 'deny', 'require_approval'] as const;
 const EXECUTIONS = ['succeeded', 'failed', 'unknown'] as const satisfies readonly ExecutionStatus[];
 const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
 const LEVELS = ['L0', 'L1', 'L2'] as const;
 
-/** Of the filter `tool` (rule API-14). */
+/** Limits of the filter `tool` (rule API-14). */
 const TOOL_MAX_BYTES = 200;
 const TOOL_MAX_STARS = 3;
 
-/** As the policy language writes them. */
+/** The form of rule ids in the policy language. */
 const RULE_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 
-/** What GET /v1/actions asks for; null where it does not ask. All of it must hold. */
+/** The filters of GET /v1/actions; null if a filter was not sent. An action must match all of them. */
 export interface ActionFilters {
   readonly agent: AgentId | null;
   readonly key: NamedKey | null;
-  /** A glob when it holds a star, else the exact name. */
+  /** A glob if it contains a star, else the exact name. */
   readonly tool: string | null;
   readonly states: readonly string[] | null;
   readonly decisions: readonly string[] | null;
   readonly ruleId: string | null;
-  /** What is known of those that ran. */
+  /** Outcomes of executions; matches only actions that have one. */
   readonly executions: readonly ExecutionStatus[] | null;
   readonly verdicts: readonly string[] | null;
   readonly levels: readonly string[] | null;
@@ -40,7 +40,7 @@ export interface ActionFilters {
   readonly isShadowDifferent: boolean;
 }
 
-/** The filters by their names in the query; other names are not looked at. */
+/** The filters by their query parameters; other parameters are ignored. */
 export interface ActionFilterParameters {
   readonly agent?: string;
   readonly key?: string;
@@ -59,7 +59,7 @@ export interface ActionFilterParameters {
   readonly shadow_differs?: string;
 }
 
-/** @throws {DomainError} validation_failed naming the first parameter, in this order, that is wrong */
+/** @throws {DomainError} validation_failed naming the first wrong parameter, in the order below */
 export const parseActionFilters = (sent: ActionFilterParameters): ActionFilters => ({
   agent: parsed(sent.agent, agentId),
   key: parsed(sent.key, apiKey),
@@ -109,7 +109,7 @@ const ruleId = (text: string): string => {
   throw queryProblem('rule_id', 'must be the id of a rule: a lower-case letter, then at most 63 of a-z, 0-9, - and _');
 };
 
-/** Exact: what the header cannot hold, no action has, and a filter that never matches is a mistake that should be told. */
+/** Checked as strictly as the header: a value that the header cannot hold would match no action, so it is an error. */
 const reference = (name: string, text: string): string => {
   if (REFERENCE.test(text)) return text;
   throw queryProblem(

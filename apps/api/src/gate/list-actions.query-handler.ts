@@ -18,7 +18,7 @@ export class ListActions extends Query<Listed<ActionRow>> {
     readonly org: OrgId,
     readonly filters: ActionFilters,
     readonly page: PageRequest<TimePosition>,
-    /** Set for an agent's key, which sees its own actions alone. */
+    /** Set if an agent asks, which sees only its own actions. */
     readonly onlyAgent: AgentId | null,
   ) {
     super();
@@ -52,8 +52,9 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
   }
 
   /**
-   * Of an organization that uses few tools, a text or a glob is compared with their names first, and its actions are then
-   * found by name: what matches nothing ends here, and what matches one tool is read from its index.
+   * Narrows by tool glob and search text. If the organization uses few tools, the pattern is compared with its tool
+   * names and error codes first, and the rows are then found by exact value: a pattern without matches needs no search,
+   * and one match can use an index.
    * @returns whether any action can match
    */
   private async narrowToNames(org: OrgId, rows: OrgRows<ActionRow>, { tool, text }: ActionFilters): Promise<boolean> {
@@ -84,10 +85,16 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
   }
 }
 
-/** So many are compared in some milliseconds. Whoever has more is searched row by row. */
+/**
+ * How many distinct names are compared with a pattern; that takes a few milliseconds. With more names, the rows
+ * themselves are searched.
+ */
 const NAMES_MAX = 1_000;
 
-/** An index gives the rows of one value in the order of the list, but not those of several. */
+/**
+ * One value is compared with `=` and not with `ANY`, because an index gives the rows of one value in the order of the
+ * list, but not those of several values.
+ */
 const oneOf = (
   rows: OrgRows<ActionRow>,
   property: keyof ActionRow,

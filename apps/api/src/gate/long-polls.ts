@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '#libs/domain/kernel';
 
-/** Of one agent, in this process (rule GATE-11). */
+/** The most open waits of one caller in this process (rule GATE-11). */
 const OPEN_MAX = 20;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = 1;
 export class LongPolls {
   private readonly open = new Map<string, number>();
 
-  /** @throws {DomainError} rate_limited at the 21st */
+  /** @throws {DomainError} rate_limited if the caller already has {@link OPEN_MAX} open waits */
   async hold<Result>(caller: string, wait: () => Promise<Result>): Promise<Result> {
     const count = this.open.get(caller) ?? 0;
     if (count >= OPEN_MAX) throw new DomainError('rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -7,16 +7,16 @@ import type { Exchange } from '../http/exchange.js';
 import { tellLag } from '../lists/projection-lag.js';
 import { type ResolveToolsBody, TOOLS_MAX } from './resolve-tools.dto.js';
 
-/** The name of the last tool that was told of. */
+/** The last tool of a page, which the cursor holds. */
 type Place = [connector: string, tool: string];
 
 interface OfferedPage {
   readonly tools: readonly OfferedTool[];
-  /** Null where there is no more. */
+  /** The cursor of the next page; null if there is none. */
   readonly next: string | null;
 }
 
-/** The tools that connectors of an organization have, in pages: by the names of the connectors and of the tools. */
+/** The tools of an organization's connectors, in pages, ordered by the names of connector and tool. */
 @Injectable()
 export class OfferedTools {
   private readonly turns = new Turns();
@@ -26,9 +26,7 @@ export class OfferedTools {
     private readonly cursors: CursorCodec,
   ) {}
 
-  /**
-   * @throws {DomainError} not_found for a connector that is not there; validation_failed with `param: cursor`
-   */
+  /** @throws {DomainError} not_found if the connector does not exist; validation_failed with `param: cursor` */
   async page(
     { connector, cursor }: Pick<ResolveToolsBody, 'connector' | 'cursor'>,
     exchange: Exchange,
@@ -50,7 +48,10 @@ export class OfferedTools {
     return { tools, next: last !== undefined && all.length > TOOLS_MAX ? cursors.next(placeOf(last)) : null };
   }
 
-  /** In order, and of no more connectors than a page needs. To describe one takes a while, so others get a turn between two. */
+  /**
+   * The tools after `after`, in order, from as few connectors as fill a page. Describing a connector's tools takes a
+   * while, so the event loop gets a turn before each connector.
+   */
   private async behind(after: Place | null, now: ToolsNow, connector: string | undefined): Promise<OfferedTool[]> {
     const names = now.connectorNames().filter((name) => connector === undefined || name === connector);
     const told: OfferedTool[] = [];

@@ -1,12 +1,12 @@
 import type { JsonValue } from '#libs/crypto';
 import { REDACTED } from '#libs/domain/connectors';
 
-/** So many tell a reader enough; an answer of 1 MiB may have a hundred thousand. */
+/** The most paths that are listed. A result of 1 MiB could have a hundred thousand. */
 const PATHS_MAX = 100;
 
 /**
- * Where a recorded result holds the mark of what was redacted, in names or in values: `body.items[0].token`. An answer in which
- * the tool itself wrote the mark cannot be told from one in which it stands for something.
+ * The paths at which a recorded result contains the mark of redaction, in names or values: `body.items[0].token`. If
+ * the tool itself wrote that mark, its path is listed too, because the two cannot be told apart.
  */
 export const redactedPaths = (result: JsonValue): string[] => {
   const paths: string[] = [];

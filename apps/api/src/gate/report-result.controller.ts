@@ -10,7 +10,7 @@ import { ReportResultBody, reportIn, RESULT_MAX_BYTES } from './report-result.dt
 import { SealedAnswers } from './sealed-answers.js';
 import { visibleAction } from './visible-action.js';
 
-/** The result, and the fields beside it. */
+/** The largest result, and room for the other fields. */
 const MAX_BODY_BYTES = RESULT_MAX_BYTES + 64 * 1024;
 
 @Controller()
@@ -21,7 +21,10 @@ export class ReportResultController {
     private readonly answers: SealedAnswers,
   ) {}
 
-  /** Any key of the agent may report. A Stop keeps nobody from saying what was done before it. */
+  /**
+   * Reports the result of a call at the edge. Any key of the agent may report. A Stop does not prevent a report,
+   * because the tool ran before it.
+   */
   @Post('/v1/actions/:id/result')
   @HttpCode(200)
   @Route({

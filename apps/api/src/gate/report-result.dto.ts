@@ -11,9 +11,9 @@ import {
 import { IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
-/** In canonical form. A larger one stays where it is, and its digest is sent. */
+/** The largest result, in canonical form. For a larger one, the agent sends the digest only. */
 export const RESULT_MAX_BYTES = 1024 * 1024;
-/** The clock of an edge may be ahead of ours by so much. */
+/** How far the clock of an edge may be ahead of this service's clock. */
 const CLOCKS_DIFFER_MS = 60_000;
 const MESSAGE_MAX_CHARACTERS = 280;
 
@@ -32,7 +32,7 @@ export class ReportResultBody {
   @IsString(INSTANT)
   finished_at!: string;
 
-  /** Any JSON value, null too: nothing of it is judged here. */
+  /** Any JSON value, also null. Its size is checked in `reportIn`. */
   @ValidateIf(() => false)
   result?: JsonValue;
 
@@ -52,7 +52,7 @@ export class ReportResultBody {
 }
 
 /**
- * What the fields say together.
+ * Checks the fields against each other and returns the report.
  * @throws {DomainError} validation_failed
  */
 export const reportIn = (body: ReportResultBody, nowMs: number): Pick<ReportEdgeResult, 'report' | 'result'> => {

@@ -12,25 +12,27 @@ import { Route } from '../http/route.decorator.js';
 import { OfferedTools } from './offered-tools.js';
 import { ResolveToolsBody } from './resolve-tools.dto.js';
 
-/** 500 names at their longest, escaped. */
+/** Room for 500 names of the greatest length, with escapes. */
 const MAX_BODY_BYTES = 512 * 1024;
-/** Some milliseconds under the largest policy. */
+/** How many tools are judged before the event loop gets a turn: some milliseconds with the largest policy. */
 const TOOLS_A_TURN = 10;
 
-/** No call can be made by such a name: the gate refuses it before it asks the policy. */
+/** The answer for a malformed name: the gate refuses a call with such a name before it asks the policy. */
 const unknownTool = hiddenSince('tool_unknown');
 const ofDisabledConnector = hiddenSince('connector disabled');
 
-/** A tool to tell of, as it was named or as its connector declares it. */
+/** A tool to be judged, either named by the caller or listed by its connector. */
 interface AskedTool {
   readonly connector: string;
   readonly name: string;
-  /** What is told of it where it is visible. */
+  /** Shown if the tool is visible. Set if the connector listed the tool. */
   readonly described?: { readonly description: string | null; readonly input_schema: JsonObject };
   readonly isDisabled?: boolean;
 }
 
-/** For an agent that looks for its tools, and for whoever lists an MCP server's tools to an agent. */
+/**
+ * Tells which tools an agent may see: to the agent itself, or to a proxy that lists an MCP server's tools to the agent.
+ */
 @Controller()
 export class ResolveToolsController {
   private readonly turns = new Turns();
@@ -41,7 +43,7 @@ export class ResolveToolsController {
     private readonly offered: OfferedTools,
   ) {}
 
-  /** Nothing is recorded, and the answer never replaces a decision. */
+  /** Judges the visibility of tools. Nothing is recorded, and a call of a visible tool may still be denied. */
   @Post('/v1/tools/resolve')
   @HttpCode(200)
   @Route({ auth: 'agent_key', scopes: ['actions:execute'], since: '2026-10-01', maxBodyBytes: MAX_BODY_BYTES })
@@ -80,7 +82,7 @@ export class ResolveToolsController {
   }
 }
 
-/** Null where they are to be looked up. */
+/** The tools that the request names; null if it names none, so that the connectors' tools are listed. */
 const namedIn = ({ connector, tools, cursor }: ResolveToolsBody): readonly AskedTool[] | null => {
   if (tools === undefined) return null;
   if (connector === undefined) {

@@ -1,7 +1,7 @@
 import { ArrayMaxSize, IsArray, IsString } from 'class-validator';
 import { IfPresent, Nested } from '../http/shape.js';
 
-/** Tools that are asked about at once, and that one page of an answer has (rule GATE-15). */
+/** The most tools of one request, and of one page of an answer (rule GATE-15). */
 export const TOOLS_MAX = 500;
 
 class NamedTool {
@@ -15,7 +15,7 @@ export class ResolveToolsBody {
   @IsString({ message: 'must be a string' })
   connector?: string;
 
-  /** Left out: all that the connector has, or all of every connector. */
+  /** If absent: all tools of the connector, or of all connectors. */
   @IfPresent()
   @IsArray({ message: 'must be an array of objects with a name' })
   @ArrayMaxSize(TOOLS_MAX, { message: `must have at most ${TOOLS_MAX} tools` })

@@ -6,10 +6,13 @@ import { outlineRulesInTurns, policyDecider } from '#libs/domain/policies';
 type DecidingRule = Pick<Decision, 'rule_id' | 'policy' | 'policy_version'>;
 type Descriptions = ReadonlyMap<string, string | null>;
 
-/** Some MB at most: a version has up to 500 rules, each described in up to 500 characters. */
+/** Limits of the cache, a few MB: a version has up to 500 rules, each with a description of up to 500 characters. */
 const KEPT = { entries: 200, weight: 20_000 };
 
-/** What the authors of policies say of their rules. A version never changes, so each is read once. */
+/**
+ * The descriptions that authors of policies give their rules. A policy version never changes, so its descriptions are
+ * cached.
+ */
 @Injectable()
 export class RuleDescriptions {
   private readonly known = new RecentlyUsed<Descriptions>(KEPT);
@@ -17,8 +20,8 @@ export class RuleDescriptions {
   constructor(private readonly streams: FoldedStreams) {}
 
   /**
-   * Of the rule that decided, in the version that decided; null where no rule did. Its description is null where the author
-   * wrote none, and where the version can no longer be read.
+   * The description of the rule that decided, in the policy version that decided; null if no rule decided.
+   * `description` is null if the author wrote none, or the version can no longer be parsed.
    * @throws {StoreUnavailable}
    */
   async ofDecision(decision: DecidingRule | null): Promise<{ readonly description: string | null } | null> {

@@ -8,7 +8,9 @@ import { ActionReader } from './action-reader.js';
 import { actionView } from './action.view.js';
 import { AwaitAction } from './await-action.js';
 
-/** Answers to what ends an action: with the sealed action, or not yet at all (rule GATE-4). */
+/**
+ * Answers requests that end an action: with the sealed action, or with 503 if it is not sealed in time (rule GATE-4).
+ */
 @Injectable()
 export class SealedAnswers {
   constructor(
@@ -19,9 +21,9 @@ export class SealedAnswers {
   ) {}
 
   /**
-   * Of an action whose end was recorded just now.
-   * @param recorded what is recorded, as the beginning of a sentence, for when it could not be sealed in time
-   * @throws {DomainError} service_unavailable
+   * Answers with an action whose end was recorded just now.
+   * @param recorded what was recorded, as the beginning of a sentence ("The cancellation"), for the error message
+   * @throws {DomainError} service_unavailable if the action is not sealed in time
    */
   async of(id: ActionId, exchange: Exchange, recorded: string): Promise<JsonObject> {
     const caller = { org: exchange.caller.org, stillAllowed: () => exchange.stillAllowedIfOld() };

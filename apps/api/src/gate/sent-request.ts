@@ -2,13 +2,13 @@ import type { JsonObject } from '#libs/crypto';
 import type { ExecutionOutcome, LivingAction } from '#libs/domain/gate';
 
 /**
- * What the service sent to the upstream, as it was judged and recorded before: method, host and path. The query is in no record,
- * because a credential may stand in it. Null where nothing was sent, where nobody knows yet, and where the connector tells no
- * such facts. Of an unknown outcome it is what may have been sent.
- * @param input the recorded policy input; null where it is stored no more
+ * What the service sent to the upstream: method, host and path, as they were judged and recorded before the call. The
+ * query is not recorded, because it may contain a credential. Null if nothing was sent, if the call has no outcome yet,
+ * or if the connector gives no such facts. If the outcome is `unknown`, it is what may have been sent.
+ * @param input the recorded policy input; null if it is no longer stored
  */
 export const sentRequest = ({ outcome, edge }: LivingAction, input: JsonObject | null): JsonObject | null => {
-  // An edge runs the tool itself, and says nothing of how.
+  // An agent that runs the tool itself (edge) does not report its request.
   if (outcome === null || edge !== null || !mayHaveLeft(outcome)) return null;
   const request = (input?.['request'] ?? null) as JsonObject | null;
   const http = (request?.['http'] ?? null) as JsonObject | null;
@@ -16,6 +16,9 @@ export const sentRequest = ({ outcome, edge }: LivingAction, input: JsonObject |
   return { method: http['method'] ?? null, host: http['host'] ?? null, path: http['path'] ?? null };
 };
 
-/** A call that failed was sent where the upstream said so, by its code or by an answer that was kept; else nothing was. */
+/**
+ * Whether the request may have been sent. A failed call was sent only if the upstream answered: its error code begins
+ * with `upstream_`, or its answer was kept.
+ */
 const mayHaveLeft = ({ status, error_code: code, result_digest: result }: ExecutionOutcome): boolean =>
   status !== 'failed' || result !== null || (code?.startsWith('upstream_') ?? false);

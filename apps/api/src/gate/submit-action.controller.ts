@@ -21,9 +21,9 @@ import { AwaitAction } from './await-action.js';
 import { SubmitActionBody, WAIT_DEFAULT_S } from './submit-action.dto.js';
 import { isUnrun, refuseUnrun } from './unrun-action.js';
 
-/** Arguments are at most 256 KiB in canonical form; as sent they may be escaped and spaced more generously. */
+/** Arguments are at most 256 KiB in canonical form; escapes and white space can make them longer as sent. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Longer than any wait, so that the wait itself always answers. */
+/** Longer than any wait, so that the request never times out before its wait ends. */
 const TIMEOUT_MS = 60_000;
 
 @Controller()
@@ -75,7 +75,10 @@ export class SubmitActionController {
     return view;
   }
 
-  /** By what this process remembers where that is enough, which spares a question to the store; the log confirms it. */
+  /**
+   * Submits the call by cached state first, which saves a read of the store; the append verifies the cache. If the
+   * cache is not enough, the caller is confirmed by the store, and the call is submitted again.
+   */
   private async submitted(body: SubmitActionBody, exchange: Exchange): Promise<SubmittedAction> {
     if (!exchange.isCallerConfirmed && exchange.isFresh) {
       try {
@@ -88,7 +91,7 @@ export class SubmitActionController {
     }
     await exchange.confirmCaller();
     const { caller, isFresh } = exchange;
-    // A body may have taken long to come.
+    // The caller was judged before the body came, which may have taken long. Only a fresh judgement may be reused.
     const since = isFresh && caller.kind === 'agent' ? caller.judgedSince : undefined;
     return this.execute(body, exchange, since);
   }
@@ -122,9 +125,9 @@ export class SubmitActionController {
   }
 
   /**
-   * The action as far as `wait` let it come. A refusal waits for its seal whatever `wait` says: it is answered with the
-   * sealed action, or not yet at all (rule GATE-4). A key that ends meanwhile ends the wait, and nothing else: the
-   * action goes on.
+   * The action after the wait. A refusal waits for its seal even if `wait` is shorter, because it is answered with the
+   * sealed action or not at all (rule GATE-4). If the caller's key ends meanwhile, only the wait ends; the action
+   * continues.
    */
   private async answerable(submitted: SubmittedAction, waitMs: number, exchange: Exchange): Promise<ReadAction> {
     const { action: id, isRefused: mayBeSealed, isExecuting } = submitted;
@@ -149,7 +152,7 @@ const onlyAtTheEdge = (): DomainError =>
       'The field connector_type goes with the mode proxy alone. Leave it out, or send mode proxy and run the tool yourself.',
   });
 
-/** What a strict parser refused in the arguments (rule FORM-7). */
+/** The error for arguments that the strict parser refused (rule FORM-7). */
 const argumentsProblem = (error: StrictJsonError): DomainError =>
   new DomainError('validation_failed', {
     param: 'args',

@@ -2,9 +2,9 @@ import type { JsonObject } from '#libs/crypto';
 import { IsIn, IsInt, IsObject, IsString, Max, Min } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
-/** Seconds (rule GATE-10). */
+/** The longest wait, in seconds (rule GATE-10). */
 export const WAIT_MAX_S = 25;
-/** Where the body says nothing. */
+/** The wait if the body has none, in seconds (rule GATE-10). */
 export const WAIT_DEFAULT_S = 10;
 
 const WAIT_RULE = { message: `must be an integer from 0 to ${WAIT_MAX_S}` };
@@ -28,7 +28,7 @@ export class SubmitActionBody {
   @IsIn(['gateway', 'proxy'], { message: 'must be gateway or proxy' })
   mode?: 'gateway' | 'proxy';
 
-  /** In proxy mode alone: the tool is of an MCP server that the agent itself is connected to. */
+  /** Only in proxy mode. The tool belongs to an MCP server that the agent itself is connected to. */
   @IfPresent()
   @IsIn(['mcp'], { message: 'must be mcp when it is sent' })
   connector_type?: 'mcp';

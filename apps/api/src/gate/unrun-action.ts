@@ -3,7 +3,9 @@ import { statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gat
 import { DomainError, epochMsOf, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { ReadAction } from './action-reader.js';
 
-/** Nothing was run, and nothing will be: refused by the gate or by a person, expired, or withdrawn. */
+/**
+ * Statuses of actions that did not run and never will: refused by the gate, denied by a person, expired, or cancelled.
+ */
 const UNRUN = ['denied', 'expired', 'cancelled'] as const satisfies readonly ActionStatus[];
 type Unrun = (typeof UNRUN)[number];
 
@@ -12,13 +14,14 @@ const unrunStatusOf = (action: LivingAction): Unrun | null => {
   return UNRUN.find((unrun) => unrun === status) ?? null;
 };
 
-/** Whether the action is answered with an error, and so once it is sealed or not at all (rule GATE-4). */
+/** Whether the action is answered with an error. The error is sent only when the action is sealed (rule GATE-4). */
 export const isUnrun = (action: LivingAction): boolean => unrunStatusOf(action) !== null;
 
 /**
- * A refusal is an error envelope that carries the sealed action; the message is the decision's own sentence
- * (rule GATE-4). So is what a person, or nobody, has decided since, which a replay finds.
- * @throws {DomainError} where nothing was run
+ * Answers an action that did not run with an error that holds the sealed action. The message of a refusal is the
+ * decision's own sentence (rule GATE-4). A replay may also find an action that a person denied, or that expired or was
+ * cancelled meanwhile.
+ * @throws {DomainError} if the action did not run
  */
 export const refuseUnrun = (
   { action, deed }: ReadAction,
@@ -38,7 +41,7 @@ export const refuseUnrun = (
   throw new DomainError(code, { message, extra: { action: view }, ...retryAfterOf(action, call.nowMs) });
 };
 
-/** A replay counts down to the same reset, and to no time at all once that is over (rule GATE-13). */
+/** Counts down to the recorded reset; 0 after it. So a replay counts down to the same time (rule GATE-13). */
 const retryAfterOf = ({ decision }: LivingAction, nowMs: number): { readonly retryAfterSeconds?: number } =>
   decision?.retry_at === undefined
     ? {}
@@ -62,7 +65,7 @@ const refusalOf = (action: LivingAction, status: Unrun, { isReplay }: { readonly
 const THEN = 'when the call was made, and that refusal is the answer to its Idempotency-Key';
 const ANEW = 'send the call with a new Idempotency-Key';
 
-/** Of a refusal that is told again: the Stop that was its reason may be over. */
+/** Messages for a replayed refusal, because the Stop that caused it may be over. */
 const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, string>>> = {
   agent_stopped: `This agent was stopped ${THEN}. Once it is resumed, ${ANEW}.`,
   agent_suspended: `This agent was suspended ${THEN}. Once it is resumed, ${ANEW}.`,

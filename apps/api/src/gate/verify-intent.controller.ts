@@ -15,13 +15,13 @@ import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { VerifyIntentBody } from './verify-intent.dto.js';
 
-/** As large as a call, and the intent beside it. */
+/** As large as the body of a call. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * For authors of signers: what the gate would say of an intent by checks 1 to 12 (rule INTENT-2), and what it would
- * have signed itself. It consumes nothing and asks neither the intent mode nor the nonces, so a signer can be tried
- * before anything depends on it.
+ * For authors of signers: tells how checks 1 to 12 (rule INTENT-2) judge an intent, and the bytes that the service
+ * expects to be signed. The agent's intent mode and used nonces are ignored and no nonce is used up, so a signer can be
+ * tried at any time.
  */
 @Controller()
 export class VerifyIntentController {
@@ -63,7 +63,7 @@ export class VerifyIntentController {
 
 const PASSED = { check: null, reason: null, param: null };
 
-/** Null for arguments that have no canonical form, which check 11 is about. */
+/** Null if the arguments have no canonical form; then check 11 fails. */
 const digestOfArguments = (args: JsonObject | StrictJsonError): Digest | null => {
   if (args instanceof StrictJsonError) return null;
   try {

@@ -5,7 +5,7 @@ import { IfPresent } from '../http/shape.js';
 
 const REFERENCE_RULE = { message: 'must be 1 to 256 letters, digits or . _ ~ : @ / + = -' };
 
-/** The body of POST /v1/intents/verify: the header's value, and the call that it is to be sent with. */
+/** The body of POST /v1/intents/verify: the value of the intent header, and the call it belongs to. */
 export class VerifyIntentBody {
   @IsString({ message: 'must be a string: what the header Service-Intent would hold' })
   intent!: string;

@@ -3,7 +3,8 @@ import type { Exchange } from '../http/exchange.js';
 import type { ActionReader, ReadAction } from './action-reader.js';
 
 /**
- * The action that a path names. An agent sees its own actions; another's is as absent as one that never was.
+ * The action that a path names. An agent sees only its own actions; another agent's action is answered like one that
+ * does not exist.
  * @throws {DomainError} not_found
  */
 export const visibleAction = async (

@@ -41,8 +41,8 @@ interface ListedAction {
 const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: null };
 
 /**
- * Rows of GET /v1/actions: the action as its own stream tells it, and its deed as the ledger does. An action that waits or
- * waited for people is a row of GET /v1/approvals, too, and each counts in the hour in which it was submitted.
+ * Rows of GET /v1/actions, from the action's own stream and its deed in the ledger. An action with an approval also has
+ * a row of GET /v1/approvals. Each action is counted in the hour of its submission.
  */
 export const actionsProjection: Projection = {
   name: 'actions',
@@ -69,7 +69,10 @@ export const actionsProjection: Projection = {
 
 const isOfLedger = ({ recorded }: EventEnvelope): boolean => categoryOf(recorded.stream) === 'ledger';
 
-/** An amendment or an admin deed changes no row: the action has its deed already, and its own stream says what was amended. */
+/**
+ * The action that an event is about. Null for the deed of an amendment, because the action's stream has the amendment
+ * already, and for admin deeds.
+ */
 const actionOf = (envelope: EventEnvelope): string | null => {
   if (!isOfLedger(envelope)) return idInStream(envelope.recorded.stream);
   const { kind, action } = (envelope.event as LedgerEvent).data;
@@ -100,7 +103,7 @@ const counted = (listed = UNHEARD_OF) => {
 };
 
 const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
-  // An id that was reserved and given up never was an action.
+  // An abandoned id never became an action.
   if (action.state === 'none' || action.state === 'abandoned') return [];
   const { submission } = action;
   return [

@@ -6,10 +6,10 @@ import type { ProjectedRows } from '../projection.js';
 
 const HOUR_MS = 3_600_000;
 
-/** All that an action is counted by. */
+/** The facts by which an action is counted. */
 type Counted = Omit<HourlyCountRow, 'id' | 'actions'>;
 
-/** An action before a batch of events and after it; null where it was not there yet. */
+/** An action's facts before and after a batch of events; null if it did not exist. */
 export interface CountedChange {
   readonly before: Counted | null;
   readonly after: Counted | null;
@@ -21,17 +21,19 @@ export const countedAs = (action: LivingAction, isSealed: boolean): Counted => (
   ...countedFacts(action, isSealed),
 });
 
-/** A table of sums: what of an action makes its row, and the row itself. */
+/** One table of sums: how a row's id and the row itself are made from an action's facts. */
 interface Sums<Row extends { readonly id: string; readonly actions: number }> {
   readonly rowType: RowType<Row>;
   readonly idOf: (counted: Counted) => string;
-  /** Member by member: a copy by `...` makes V8 a hidden class for each action (docs/performance.md). */
+  /**
+   * Written member by member: a spread would give each object a hidden class of its own in V8 (docs/performance.md).
+   */
   readonly rowOf: (counted: Counted, id: string, actions: number) => Row;
 }
 
 /**
- * Moves each action from where it counted to where it counts now. The rows are sums over the actions as they stand, so they
- * do not depend on how the log is cut into batches.
+ * Moves each changed action from its old row to its new one. The rows are sums over the current actions, so they do not
+ * depend on how the log is split into batches.
  */
 export const moveCounts = async (rows: ProjectedRows, changes: readonly CountedChange[]): Promise<void> => {
   await move(rows, COUNTS, changes);
@@ -63,7 +65,7 @@ interface Difference {
   readonly by: number;
 }
 
-/** By how many actions each row changes, by its id; rows that stay as they are are left out. */
+/** By how many actions each row changes, by row id; unchanged rows are left out. */
 const differences = (
   { idOf }: Pick<Sums<never>, 'idOf'>,
   changes: readonly CountedChange[],
@@ -81,7 +83,9 @@ const differences = (
   return new Map([...moved].filter(([, { by }]) => by !== 0));
 };
 
-/** Of values that hold whatever callers sent, a digest: short, and the same at every rebuild. */
+/**
+ * A digest over the values, as row id: it is short even if callers sent long values, and the same after every rebuild.
+ */
 const digestOfAll = (...values: readonly (string | null)[]): string => digestOf(JSON.stringify(values));
 
 const COUNTS: Sums<HourlyCountRow> = {

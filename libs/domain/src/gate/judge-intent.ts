@@ -4,7 +4,7 @@ import type { LivingAgent } from '../agents/index.js';
 import { intentRefused, intentRequired } from './intent-refusal.js';
 import type { ActionRequest, CanonicalRequest } from './submission.js';
 
-/** What of a call its intent is held against. */
+/** The parts of a call that are compared with its signed intent. */
 export interface IntendedCall {
   readonly tool: string;
   readonly args: JsonObject | StrictJsonError;
@@ -12,7 +12,7 @@ export interface IntendedCall {
   readonly session: string | null;
 }
 
-/** Checks 1 to 12, whatever the agent's intent mode is: by the keys that are registered for it. */
+/** Checks 1 to 12, by the intent keys registered for the agent. The agent's intent mode is ignored. */
 export const checkIntent = (
   intent: readonly string[],
   { tool, args, onBehalfOf, session }: IntendedCall,
@@ -24,9 +24,9 @@ export const checkIntent = (
 };
 
 /**
- * The intent mode (rule INTENT-1), then checks 1 to 12. Null where the call goes on unsigned: `off` ignores whatever
- * was sent. The nonce is not looked at: the intent of a call that is repeated under its Idempotency-Key is used
- * already.
+ * Applies the agent's intent mode (rule INTENT-1), then checks 1 to 12. Null if the call counts as unsigned: in mode
+ * `off` a sent intent is ignored. Does not check whether the nonce was used, because a retry under the same
+ * Idempotency-Key sends an intent whose nonce is used already.
  * @throws {IntentRefused} intent_required, intent_invalid
  */
 export const judgeIntent = (request: ActionRequest, agent: LivingAgent, now: string): IntentToConsume | null => {
@@ -41,7 +41,8 @@ export const judgeIntent = (request: ActionRequest, agent: LivingAgent, now: str
 };
 
 /**
- * The request as its intent, if it counts, lets it stand.
+ * The request after its intent was judged. If the intent was accepted, its references (on-behalf-of, session) replace
+ * those of the request.
  * @throws {IntentRefused}
  */
 export const intendedRequest = (request: CanonicalRequest, agent: LivingAgent, now: string): CanonicalRequest => {

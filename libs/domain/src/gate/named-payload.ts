@@ -1,12 +1,13 @@
 import type { Payload } from '../kernel/index.js';
 import type { ActionEvent } from './action.events.js';
 
-/** Which of an action's payloads an event makes real. */
+/** The payload that an event names. Kind and digest are unique among the payloads of one action. */
 export type PayloadName = Pick<Payload, 'kind' | 'digest'>;
 
 /**
- * A row is inert until an event names it (docs/architecture.md, Rows beside the log). The switch has no default: an
- * event type without a case does not compile, so that none can name a payload that the sweeper does not know of.
+ * The payload that an event names; null if it names none. A payload row counts only if an event names it
+ * (docs/architecture.md, Rows beside the log). The switch has no default, so a new event type without a case does not
+ * compile; otherwise the sweeper could remove payloads that it names.
  */
 export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
   switch (event.type) {
@@ -24,7 +25,7 @@ export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
     case 'WitnessAmended': {
       const { evidence_digest: digest, cause } = event.data;
       if (digest === null) return null;
-      // The result of a late report is named by both.
+      // The late report itself names the same result.
       return { kind: cause === 'late_report' ? 'result' : 'observation', digest };
     }
     case 'EdgeReported': {

@@ -1,19 +1,19 @@
 import type { Payload } from '../kernel/index.js';
 
-/** A payload as an event names it: whose, and without what is in it. */
+/** The name of a payload, as in an event: owner, kind and digest, without the body. */
 export type NamedPayload = Pick<Payload, 'owner' | 'kind' | 'digest'>;
 
-/** `missing`: nothing is stored under the name; `differs`: what is stored there has another digest. */
+/** `missing`: nothing is stored under the name. `differs`: the stored body has another digest. */
 export type PayloadFault = 'missing' | 'differs';
 
 /**
- * Compares stored payloads with the digests that name them, in the place where they lie: no body is handed out, however
- * long it is.
+ * Compares stored payloads with the digests that name them. The comparison runs in the database, so bodies of any
+ * length are never transferred.
  */
 export abstract class PayloadComparison {
   /**
-   * Judges as strictly as `PayloadStore.get`, which hands out none that differs.
-   * @returns in the order of the names; null for one that is stored as it was written
+   * As strict as `PayloadStore.get`, which returns no body that differs.
+   * @returns one entry per name, in the same order; null if the body is stored as it was written
    * @throws {StoreUnavailable}
    */
   abstract compare(named: readonly NamedPayload[]): Promise<readonly (PayloadFault | null)[]>;

@@ -1,31 +1,34 @@
 import type { OrgId, Payload } from '../kernel/index.js';
 
-/** A stored payload without what is in it. */
+/** A stored payload without its body. */
 export interface PayloadRow extends Pick<Payload, 'owner' | 'kind' | 'digest'> {
-  /** Grows from row to row; a row keeps its own. */
+  /** Unique and increasing in the order of storage; it never changes. */
   readonly number: bigint;
   readonly org: OrgId;
 }
 
 export interface PayloadPage {
-  /** Where the sweep stands before this page. */
+  /** The sweep's position before this page: the number of the last row it has looked at. */
   readonly from: bigint;
-  /** In the order they were stored. */
+  /** In the order of storage. */
   readonly rows: readonly PayloadRow[];
 }
 
-/** Payloads as rows that are looked at once each, in the order they were stored, by however many processes. */
+/**
+ * Payload rows for a sweep that looks at each row once, in the order of storage. Several processes share one sweep
+ * position.
+ */
 export abstract class PayloadRows {
   /**
-   * The first rows that no sweep over this store has looked at, all older than `minAgeMs`: the rows after a younger one
-   * wait with it. The page is empty when there are none.
+   * The next rows that the sweep has not looked at, up to the first row that is younger than `minAgeMs`. Empty if there
+   * are none.
    * @throws {StoreUnavailable}
    */
   abstract next(minAgeMs: number, limit: number): Promise<PayloadPage>;
 
   /**
-   * Removes rows of the page and moves the sweep on past all of it: both or neither. False, with nothing done, when
-   * another process has moved the sweep meanwhile.
+   * Removes the orphans and moves the sweep's position past the page, in one transaction. False, with nothing changed,
+   * if another process has moved the position meanwhile.
    * @throws {StoreUnavailable}
    */
   abstract settle(page: PayloadPage, orphans: readonly PayloadRow[]): Promise<boolean>;

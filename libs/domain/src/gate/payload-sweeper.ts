@@ -5,7 +5,7 @@ import type { ActionEvent } from './action.events.js';
 import { type PayloadName, payloadNamedBy } from './named-payload.js';
 import type { PayloadRow, PayloadRows } from './payload-rows.port.js';
 
-/** Rows of one page: enough for one question to the store, few enough to be gentle. */
+/** How many rows one page has: enough to make one call to the store worth it, and few enough to keep the load low. */
 const PAGE_ROWS = 200;
 
 export interface SweptPage {
@@ -17,11 +17,11 @@ export interface SweptPage {
 type Heads = ReadonlyMap<string, number>;
 
 /**
- * Removes payloads that no event names: of a crash between row and append, of a racing duplicate that lost, and of an
- * outcome that nobody recorded (docs/architecture.md, Rows beside the log). Looks at each row once.
+ * Removes payloads that no event names: left by a crash between row and append, by a racing duplicate that lost, or by
+ * an outcome that was not recorded (docs/architecture.md, Rows beside the log). Looks at each row once.
  */
 export class PayloadSweeper {
-  /** @param minAgeMs a younger row may belong to an append under way and is never looked at */
+  /** @param minAgeMs younger rows are left alone, because their append may still be under way */
   constructor(
     private readonly store: EventStore,
     private readonly rows: PayloadRows,
@@ -30,15 +30,17 @@ export class PayloadSweeper {
   ) {}
 
   /**
-   * Safe to repeat and to run in several processes at once. What throws has removed nothing and is tried again.
-   * @throws {StoreUnavailable} a stream could not be read: nobody knows what it names
-   * @throws {UnknownEventType} a newer version wrote to a stream: it alone knows what it names
+   * Sweeps one page. Safe to repeat, and to run in several processes at once. If it throws, nothing was removed, and
+   * the page is tried again.
+   * @throws {StoreUnavailable} if a stream could not be read, because its events may name a row
+   * @throws {UnknownEventType} if a stream has an event of a newer version, because it may name a row
    */
   async sweepPage(): Promise<SweptPage> {
     const page = await this.rows.next(this.minAgeMs, this.pageRows);
     if (page.rows.length === 0) return { removed: 0, hasMore: false };
     const orphans = await this.orphansAmong(page.rows);
-    // Whoever was faster goes on from there; two at once would only ask the store everything twice.
+    // Another process has settled this page and continues. This one stops, because two would only read the same streams
+    // twice.
     if (!(await this.rows.settle(page, orphans))) return { removed: 0, hasMore: false };
     return { removed: orphans.length, hasMore: page.rows.length === this.pageRows };
   }
@@ -49,7 +51,7 @@ export class PayloadSweeper {
     const named = new Map<string, ReadonlySet<string>>();
     const orphans: PayloadRow[] = [];
     for (const row of rows) {
-      // A store that does not know the organization is not the one this row was written beside.
+      // If the event store does not have the organization, it is not the store that this row belongs to.
       if (!heads.has(organizationStreamOf(row))) continue;
       const names = named.get(row.owner) ?? (await this.namesIn(actionStreamOf(row), heads));
       named.set(row.owner, names);

@@ -24,18 +24,23 @@ import {
 import type { Decision, ShadowDecision } from './action.events.js';
 import { askShadow, FIRST_SHADOW_LIMIT_MS, SHADOW_LIMIT_MS, shadowDecision } from './shadow-decision.js';
 
-/** What the policy says of a call. */
+/** The policy's judgement of a call. */
 export interface Judgement {
   readonly decision: Decision;
-  /** Whom to ask; set exactly where the decision is to ask people. */
+  /** Whom to ask for approval; set if and only if the decision is `require_approval`. */
   readonly approval: RequiredApproval | null;
-  /** What of the policy the call is charged to; empty where it is refused. */
+  /** The budgets of the policy that the call is charged to; empty if it is refused. */
   readonly budgets: readonly PolicyBudget[];
 }
 
-/** Asks the enforced policy. Every failure of its own is a refusal with `policy_unavailable` (rule POLICY-2). */
+/**
+ * Asks the enforced policy. If the policy itself fails, the call is refused with `policy_unavailable` (rule POLICY-2).
+ */
 export class PolicyJudge {
-  /** Loaded for the shadow slot and never asked: the machine has yet to compile what evaluates them. */
+  /**
+   * Versions that were loaded for the shadow slot and not asked yet. Their first evaluation is slower, because V8 has
+   * not compiled the code yet.
+   */
   private readonly unasked = new Set<PolicyVersionId>();
 
   constructor(
@@ -44,7 +49,7 @@ export class PolicyJudge {
     private readonly meter: Meter = NO_METER,
   ) {}
 
-  /** @throws {StoreUnavailable} the policy could not be read: nothing is decided, and nothing recorded */
+  /** @throws {StoreUnavailable} if the policy cannot be read; then nothing is decided or recorded */
   async judge(org: OrgId, enforced: ActivePolicy | null, input: PolicyInput): Promise<Judgement> {
     this.meter.organizationJudged(org, enforced !== null);
     if (!enforced) return judgement(NONE_ENFORCED, null);
@@ -66,8 +71,9 @@ export class PolicyJudge {
   }
 
   /**
-   * What the version in shadow would say of an input, beside what the enforced one has said. It changes no answer: a version
-   * that is not loaded yet is loaded in the background, and whatever goes wrong with it is what it said.
+   * The decision of the version in shadow about an input, compared with the enforced decision. It never affects the
+   * answer to the call. The outcome is null, with a reason, if the version is not loaded yet (it is then loaded in the
+   * background), ran out of time, or failed.
    */
   shadowOf(org: OrgId, shadow: ActivePolicy, input: PolicyInput, enforced: Decision): ShadowDecision {
     const loaded = this.policies.known(shadow.versionId);
@@ -91,15 +97,15 @@ export class PolicyJudge {
   }
 
   /**
-   * Makes a version that was put into the shadow slot ready, here and, as far as their processes can be reached, everywhere:
-   * the first call after the answer is put to it. Resolves also where it could not be loaded, which the log tells.
+   * Loads a version that was just put into the shadow slot, in this process, and tells the other processes to load it
+   * too, so that the next call can already be compared. A failure to load is logged and does not reject.
    */
   async announceShadow(org: OrgId, shadow: Pick<ActivePolicy, 'policy' | 'versionId'>, bus: Bus): Promise<void> {
     bus.publish(SHADOW_CHANNEL, [org, shadow.policy, shadow.versionId].join(' '));
     await this.prepareShadow(org, shadow);
   }
 
-  /** Makes ready what other processes announce. */
+  /** Loads the versions that other processes announce. */
   followShadows(bus: Bus): void {
     bus.subscribe(SHADOW_CHANNEL, (message) => {
       const [org, policy, versionId] = message.split(' ') as [OrgId, PolicyId, PolicyVersionId];
@@ -118,14 +124,14 @@ export class PolicyJudge {
       if (!loaded.isUsable)
         this.logger.error('the policy in shadow cannot be used', { ...about, reason: loaded.reason });
     } catch (error) {
-      // The next call asks again.
+      // The next call tries to load it again.
       this.logger.warn('the policy in shadow could not be loaded', { ...about, error });
     }
   }
 
   /**
-   * Which tools the enforced policy denies to an agent whatever is asked of them. Nothing is judged, and nothing recorded.
-   * @throws {StoreUnavailable} the policy could not be read
+   * Tells for each tool whether the enforced policy denies an agent every call of it. No call is judged or recorded.
+   * @throws {StoreUnavailable} if the policy cannot be read
    */
   async visibility(
     enforced: ActivePolicy | null,
@@ -139,7 +145,7 @@ export class PolicyJudge {
 
 const NO_BUDGETS: readonly PolicyBudget[] = [];
 
-/** A new organization starts with a default deny; one whose slot was emptied is back there. */
+/** The decision while the enforced slot is empty: in a new organization, or after it was emptied. */
 const NONE_ENFORCED: PolicyDecision = {
   outcome: 'deny',
   code: 'policy_denied',

@@ -5,13 +5,19 @@ import type { LivingAction } from './action.state.js';
 
 type Outcome = Decision['outcome'];
 
-/** Why nothing can be said of an action: no policy's own word is recorded, or its input is gone or damaged. */
+/**
+ * Why an action cannot be compared. `not_asked`: it records no decision of a policy. `payload_removed`,
+ * `payload_damaged`: its policy input is gone or damaged.
+ */
 export type Unjudged = 'not_asked' | 'payload_removed' | 'payload_damaged';
 
-/** The draft, or the version in force, took too long: that is no word of it, and chance decides which calls it happens to. */
+/**
+ * `time_limit`: the draft or the version in force ran out of time. That depends on the load of the machine, so it does
+ * not count as a difference.
+ */
 type Unsaid = Unjudged | 'time_limit';
 
-/** As many as an answer shows of the actions that a draft would have decided otherwise. */
+/** How many of the actions with another outcome an answer shows. */
 const SAMPLES_MAX = 50;
 
 type PreviewedAction = {
@@ -19,28 +25,32 @@ type PreviewedAction = {
   readonly tool: string;
   readonly agent: { readonly id: AgentId; readonly name: string };
   readonly created_at: Timestamp;
-  /** What the decision of the draft is compared with: that of the version in force, or what was decided then. */
+  /**
+   * The outcome that the draft's is compared with: that of the version in force or, if there is none, the recorded one.
+   */
   readonly from: Outcome;
   readonly to: Outcome;
-  /** What the policy of that time said. */
+  /** The outcome of the policy at the time of the call. */
   readonly recorded: Outcome;
-  /** The rule of the draft. */
+  /** The rule of the draft that decided; null if it was the default. */
   readonly rule_id: string | null;
-  /** In the words of the draft: that rule, its default, or what a condition could not read. */
+  /** The draft's reason: its rule, its default, or the value that a condition could not read. */
   readonly reason: string;
-  /** A person said no to it, and the draft asks nobody. */
+  /** Whether a person denied the call and the draft would allow it without asking. */
   readonly human_denied: boolean;
 };
 
-/** What a draft's decision is held against. */
+/** The outcomes that a draft's decision is compared with. */
 export interface BesideDraft {
-  /** What {@link policyOutcomeOf} says of the action. */
+  /** The result of {@link policyOutcomeOf} for the action. */
   readonly recorded: Outcome;
-  /** What the version in force says of it; null where none is in force, and what was decided then is compared. */
+  /**
+   * The decision of the version in force. Null if no version is in force; then the draft is compared with `recorded`.
+   */
   readonly inForce: Pick<PolicyDecision, 'outcome' | 'timeLimitTripped'> | null;
 }
 
-/** What of a draft's decision is told. */
+/** The parts of a draft's decision that the preview shows. */
 type DraftDecision = Pick<PolicyDecision, 'outcome' | 'ruleId' | 'reason' | 'timeLimitTripped'>;
 
 interface Change {
@@ -51,8 +61,9 @@ interface Change {
 }
 
 /**
- * What the policy of that time said of an action; null where it was not asked, or where a budget spoke over it and its word
- * is not recorded. A call that too few could approve was one to ask people about.
+ * The outcome of the policy at the time of the call. Null if no policy was asked, or if a budget refused the call,
+ * because the policy's outcome is not recorded then. A call that was refused because too few people could approve it,
+ * or because too many calls waited, counts as `require_approval`.
  */
 export const policyOutcomeOf = ({ decision }: Pick<LivingAction, 'decision'>): Outcome | null => {
   switch (decision?.source) {
@@ -68,7 +79,10 @@ export const policyOutcomeOf = ({ decision }: Pick<LivingAction, 'decision'>): O
   }
 };
 
-/** Adds up what a draft says of recorded actions, beside what the version in force says of them, or what was decided. Newest first. */
+/**
+ * Sums up how a draft decides recorded actions, compared with the version in force or, without one, with the recorded
+ * outcomes. Actions are added newest first.
+ */
 export class PolicyPreview {
   private readonly changes = new Map<string, Change>();
   private readonly deniedByPeople: PreviewedAction[] = [];
@@ -100,7 +114,7 @@ export class PolicyPreview {
     const isSame = draft.outcome === from;
     if (isSame) this.same += 1;
     else this.count(from, draft);
-    // Told whatever is in force: it stays the draft that asks nobody.
+    // Counted even if the version in force would allow the call too, because the draft would allow it without asking.
     const wasDenied = action.approval?.status === 'denied' && draft.outcome === 'allow';
     if (wasDenied) this.humanDenied += 1;
     if (isSame && !wasDenied) return;
@@ -123,7 +137,7 @@ export class PolicyPreview {
     this.changes.set(key, change);
   }
 
-  /** What a person denied and the draft allows stands first among the samples. */
+  /** Calls that a person denied and the draft allows come first among the samples. */
   result() {
     const { judged, same } = this;
     const unjudged = Object.values(this.unjudged).reduce((sum, count) => sum + count, 0);

@@ -8,8 +8,8 @@ type GiveUpExecution = Extract<ActionCommand, { type: 'GiveUpExecution' }>;
 type ExpireStart = Extract<ActionCommand, { type: 'ExpireStart' }>;
 
 /**
- * Recovery after a crash between claim and outcome (rule EXEC-1): a repeatable tool may still be tried by a new claim;
- * for every other the honest word is unknown. Never twice, never invented.
+ * Ends an execution whose executor crashed between claim and outcome (rule EXEC-1), with the outcome `unknown`. No
+ * events if the attempt may still be repeated by a new claim: then it is tried again instead.
  */
 export const giveUp = ({ data, metadata }: GiveUpExecution, state: LivingAction): readonly ActionEvent[] => {
   const attempt = currentAttempt(state);
@@ -30,7 +30,10 @@ const lostOutcome = (startedAt: Timestamp, now: Timestamp): ExecutionOutcome => 
   latency_ms: null,
 });
 
-/** What nobody claimed in time has certainly not run: no byte leaves before a claim is in the log. */
+/**
+ * Ends an execution that nobody claimed in time. It has certainly not run, because nothing is sent before a claim is in
+ * the log.
+ */
 export const expireStart = ({ metadata }: ExpireStart, state: LivingAction): readonly ActionEvent[] => {
   const { ready, attempts, outcome, submission } = state;
   const now = metadata.now;

@@ -3,34 +3,37 @@ import type { Beats } from './executor-silence.js';
 
 export interface ListedExecution {
   readonly action: ActionId;
-  /** Where its submission stands in the log: no two are the same. */
+  /** The position of its submission in the log, which is unique. */
   readonly opened: Position;
 }
 
-/** The sweeper's own table, a fold of the log with a checkpoint beside its rows. */
+/** The table of open executions: a fold of the log, with its checkpoint stored beside the rows. */
 export abstract class OpenExecutions {
-  /** Those opened after `after`, oldest first. */
+  /** Open executions whose position is after `after`, oldest first. */
   abstract list(after: Position, limit: number): Promise<readonly ListedExecution[]>;
   /**
-   * How far the log is in the table: what it holds beyond is not. The start of the log where the table is of another
+   * The position up to which the log is folded into the table. The start of the log if the table belongs to another
    * log.
    */
   abstract foldedUpTo(): Promise<Position>;
 }
 
-/** One row a process: it shows by a growing number that the process lives. */
+/** One row per process, with a number that grows while the process lives. */
 export abstract class Liveness {
   abstract beat(executor: string): Promise<void>;
   abstract read(): Promise<Beats>;
-  /** Whether any process has beaten within that long, by the clock of the rows: for what is shown, never for recovery. */
+  /**
+   * Whether any process has beaten within that time, by the database's clock. For display only; recovery must not use
+   * it.
+   */
   abstract isAnyBeating(withinMs: number): Promise<boolean>;
-  /** At a clean shutdown, after the last execution ended. */
+  /** Removes the row at a clean shutdown, after the last execution has ended. */
   abstract remove(executor: string): Promise<void>;
   /**
-   * Removes the rows of processes that ended without a farewell and have not beaten for that long, by the clock of the
-   * rows. A row that is gone reads as silence. So a clock that jumps does no harm, and an execution that still names
-   * the process comes to no harm.
-   * @returns how many rows
+   * Removes the rows of processes that crashed and have not beaten for that time, by the database's clock. A missing
+   * row counts as a silent executor, so an execution that still names the process is recovered all the same, even if a
+   * clock jumped.
+   * @returns the number of rows
    */
   abstract removeForgotten(silentForMs: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { canonicalize, digestOf, digestOfJson, type Digest } from '#libs/crypto';
 import type { ActionMode } from './action.events.js';
 
-/** What one request is, apart from who sends it and when. */
+/** The content of a request, without its sender and time. */
 export interface CallRequest {
   readonly tool: string;
   /** The arguments in RFC 8785 form. */
@@ -10,8 +10,8 @@ export interface CallRequest {
 }
 
 /**
- * The digest of the RFC 8785 form of `{args, mode, tool, tool_digest}` (rule GATE-8). Members stand in JCS order, so
- * the canonical arguments are spliced in instead of being written twice.
+ * The digest of the RFC 8785 form of `{args, mode, tool, tool_digest}` (rule GATE-8). The members are in JCS order, so
+ * the canonical arguments can be inserted as text instead of being canonicalized again.
  */
 export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null): Digest => {
   const tool = canonicalize(request.tool);
@@ -21,6 +21,9 @@ export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null)
   );
 };
 
-/** The request digest plus the two references; a new signed intent does not matter (rule GATE-12). */
+/**
+ * Digest over the request digest and the two references. The signed intent is left out, so a retry may be signed anew
+ * (rule GATE-12).
+ */
 export const comparisonDigestOf = (requestDigest: Digest, onBehalfOf: string | null, session: string | null): Digest =>
   digestOfJson({ on_behalf_of: onBehalfOf, request_digest: requestDigest, session });

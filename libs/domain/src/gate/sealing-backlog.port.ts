@@ -1,7 +1,10 @@
 import type { OrgId } from '../kernel/index.js';
 
-/** How long an organization's oldest outcome has been waiting for its seal. Refreshed in the background, never per request. */
+/**
+ * How long an organization's oldest unsealed outcome has been waiting for its deed. The value is refreshed in the
+ * background, not per request.
+ */
 export abstract class SealingBacklog {
-  /** Milliseconds; 0 when nothing waits. */
+  /** In milliseconds; 0 if no outcome waits. */
   abstract oldestUnsealedAgeMs(org: OrgId): number;
 }

@@ -8,19 +8,26 @@ import {
 } from '../policies/index.js';
 import type { Decision, ShadowDecision } from './action.events.js';
 
-/** What a version in shadow may take of a call's time. What takes longer is not known, and nobody waits for it. */
+/**
+ * How long the evaluation of a version in shadow may delay a call. An evaluation that takes longer is stopped, without
+ * an outcome.
+ */
 export const SHADOW_LIMIT_MS = 5;
-/** The same at its first call in a process, which is slower than every later one: as long as an enforced version may take. */
+/**
+ * The same limit for the first evaluation in a process, which is slower than later ones. As long as an enforced version
+ * may take.
+ */
 export const FIRST_SHADOW_LIMIT_MS = 50;
 
-/** Why nothing is known of what a version would have said. */
+/** Why there is no outcome of a version in shadow. */
 export type ShadowSilence = 'loading' | 'time limit' | 'fault';
 
 /**
- * A version that cannot be used would deny every call once it was enforced, and so it is told. One that runs out of the
- * shorter time of a shadow might still answer within the time of an enforced one: that is silence.
+ * Evaluates a version in shadow. A version that cannot be used is answered with its denial, because it would deny every
+ * call if it were enforced. A version that exceeds the limit is answered with `time limit`, because it might still
+ * answer within the longer limit of an enforced one.
  *
- * @param limitMs other than at a first call, for tests alone
+ * @param limitMs other values than at a first call are for tests only
  */
 export const askShadow = (
   loaded: LoadedPolicy,
@@ -32,7 +39,10 @@ export const askShadow = (
   return judged.timeLimitTripped ? 'time limit' : judged;
 };
 
-/** Compared is what the two policies say: neither what a budget nor what a lack of approvers made of it. */
+/**
+ * Compares the outcomes of the two policies. `enforced` is the enforced policy's own decision, before a budget or a
+ * lack of approvers turns it into a refusal.
+ */
 export const shadowDecision = (
   { policy, versionId }: ActivePolicy,
   answer: PolicyDecision | ShadowSilence,

@@ -11,7 +11,10 @@ type AbandonSubmission = Extract<ActionCommand, { type: 'AbandonSubmission' }>;
 type ActionSubmitted = Extract<ActionEvent, { type: 'ActionSubmitted' }>;
 type ActionDecided = Extract<ActionEvent, { type: 'ActionDecided' }>;
 
-/** Spreads stand last: one that stands first makes a hidden class for each event (docs/performance.md, Hidden classes). */
+/**
+ * The events of a new action. Spreads come last in each object: a leading spread would give every event a hidden class
+ * of its own (docs/performance.md, Hidden classes).
+ */
 export const submit = ({ data, metadata }: SubmitAction, state: Action): readonly ActionEvent[] => {
   if (state.state !== 'none') throw new DomainError('conflict');
   const { submission, decision, shadow, execution, claimant, edge, approval, charges = [] } = data;
@@ -29,7 +32,7 @@ export const submit = ({ data, metadata }: SubmitAction, state: Action): readonl
   return accepted;
 };
 
-/** What is absent stays away: most calls have neither, and then no member for it. */
+/** Leaves out members without a value, because most calls have neither shadow nor charges. */
 const decided = (
   said: Pick<ActionDecided['data'], 'action' | 'decision' | 'at'>,
   shadow: ShadowDecision | null,
@@ -43,7 +46,7 @@ const decided = (
   return { type: 'ActionDecided', data: shadow ? { shadow, ...charged } : charged };
 };
 
-/** Takes an id that has no stream, so that nothing is submitted under it any more. */
+/** Closes an id that has no events, so that a submission under it fails. */
 export const abandon = ({ data, metadata }: AbandonSubmission, state: Action): readonly ActionEvent[] => {
   if (state.state !== 'none') return [];
   return [{ type: 'SubmissionAbandoned', data: { action: data.action, at: metadata.now } }];

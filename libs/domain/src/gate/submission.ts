@@ -15,14 +15,17 @@ import type { ConnectorRegistry } from './connector-registry.port.js';
 import { comparisonDigestOf, requestDigestOf } from './request-digest.js';
 import { keptToolName, parseToolName, type ToolName } from './tool-name.js';
 
-/** A request as the api accepted it: shapes checked, nothing judged yet. */
+/** A request as the API accepted it: its shape is checked, and nothing is judged yet. */
 export interface ActionRequest {
-  /** As sent, of any length and form. */
+  /** As sent; any length and form. */
   readonly tool: string;
-  /** Or why a strict parser refused them: with a signed intent that is the intent's to say (rule INTENT-6). */
+  /**
+   * The arguments, or the strict parser's error. The error is not thrown at once, because the checks of a signed intent
+   * come first (rule INTENT-6).
+   */
   readonly args: JsonObject | StrictJsonError;
   readonly mode: ActionMode;
-  /** `mcp`: the tool is one that the agent's own MCP server provides, and no connector of ours. Proxy mode only. */
+  /** `mcp`: the agent's own MCP server provides the tool, and no connector of the organization. Proxy mode only. */
   readonly connectorType: 'mcp' | null;
   readonly key: KeyId;
   readonly livemode: boolean;
@@ -31,29 +34,29 @@ export interface ActionRequest {
   readonly session: string | null;
   /** Every value of the header `Service-Intent`, in the order sent. */
   readonly intent: readonly string[];
-  /** Null where the call belongs to no trace that is known. */
+  /** Null if the request had no valid trace context. */
   readonly trace: TraceContext | null;
 }
 
-/** A signed intent that passed checks 1 to 12 against this very call. */
+/** A signed intent that has passed checks 1 to 12 for this call. */
 export interface AcceptedIntent extends SubmittedIntent {
   readonly hash: Digest;
 }
 
 /**
- * The request with its arguments in canonical form: everything a digest is taken over. Once its intent was accepted the
- * two references are those that hold for the action: the intent's.
+ * The request with its arguments in canonical form, from which the digests are computed. After its intent was accepted,
+ * `onBehalfOf` and `session` are those of the intent.
  */
 export interface CanonicalRequest extends ActionRequest {
   readonly args: JsonObject;
   readonly canonicalArgs: string;
   readonly argsDigest: Digest;
   readonly name: ToolName | null;
-  /** Null where the call carries no signed intent, or nobody looks at it. */
+  /** Null if the call has no signed intent, or the agent's intent mode is `off`. */
   readonly signed: AcceptedIntent | null;
 }
 
-/** @throws {StrictJsonError} what is wrong with the arguments (rule FORM-7) */
+/** @throws {StrictJsonError} if the arguments are invalid (rule FORM-7) */
 export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
   const { args } = request;
   if (args instanceof StrictJsonError) throw args;
@@ -69,11 +72,11 @@ export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
   };
 };
 
-/** Whether the agent alone knows the tool: no connector is asked about it, whatever connectors there are. */
+/** Whether the tool is known to the agent only. Then no connector is looked up, even if one has the same name. */
 export const isKnownToEdgeAlone = ({ connectorType, name }: CanonicalRequest): boolean =>
   connectorType === 'mcp' && name !== null;
 
-/** What the qualified name leads to, at this moment. */
+/** The connector and tool that a qualified name resolves to now. */
 export interface ResolvedTool {
   readonly connector: LiveConnector;
   readonly tool: ToolDescription;
@@ -92,7 +95,10 @@ export const resolveTool = (
   return { connector, tool, facts: driver.requestFacts(connector.config, request.name.tool, request.args) };
 };
 
-/** The digest a duplicate is compared by. A duplicate uses the original's tool digest: the tool is not resolved again. */
+/**
+ * The digests by which duplicates are compared. For a duplicate, pass the tool digest of the original action: its tool
+ * is not resolved again.
+ */
 export const comparisonOf = (
   request: CanonicalRequest,
   toolDigest: Digest | null,
@@ -107,7 +113,7 @@ export const policyInputOf = (
   resolved: ResolvedTool | null,
   now: string,
 ): PolicyInput => ({
-  // In the order of RFC 8785, in which the document is written.
+  // The members are in RFC 8785 order, as the document is written.
   agent: { id: agent.agent, labels: agent.labels, name: agent.name },
   args: request.args,
   intent: { signed: request.signed !== null },
@@ -164,12 +170,12 @@ const signedSubmission = (submission: Submission, { hash, kid, nonce, exp }: Acc
 
 /** The payload document of a policy input: RFC 8785 text and its digest. */
 export const inputDocument = (input: PolicyInput): { body: string; digest: Digest } => {
-  // Facts and labels are plain JSON by construction; canonicalize refuses anything else.
+  // Facts and labels are always plain JSON; canonicalize throws for anything else.
   const body = canonicalize(input);
   return { body, digest: digestOf(body) };
 };
 
-/** The refusals the gate makes before any policy is asked: a Stop, then a tool that nobody provides. */
+/** The refusals that the gate makes before it asks a policy: first for a Stop, then for an unknown tool. */
 export const builtinDecision = (
   agent: LivingAgent,
   org: LivingOrganization,
@@ -181,7 +187,7 @@ export const builtinDecision = (
   return isProvided ? null : refusal('tool_unknown', 'builtin', org, whyUnknown());
 };
 
-/** Why nobody provides the tool, in the words of the cause: the name is blamed only where it is wrong. */
+/** A message that says why the tool is unknown. It blames the name only if the name is wrong. */
 export const whyToolUnknown = ({ name }: CanonicalRequest, connector: ConnectorState | null): string => {
   if (!name)
     return 'This is no name of a tool. Write <connector>.<tool>, as the connectors of your organization have it.';

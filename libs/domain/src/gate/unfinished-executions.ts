@@ -8,28 +8,29 @@ const FINISHED: ActionEvent['type'] = 'ExecutionFinished';
 const WITNESSED: ActionEvent['type'] = 'ActionWitnessed';
 
 /**
- * The oldest unfinished execution is among the first rows, if there is any. Where nothing runs, the look ends there.
+ * The first page is small, because the oldest unfinished execution, if there is one, is usually in it, and callers
+ * often need no other.
  */
 const FIRST_PAGE = 16;
 const PAGE = 1_000;
 
 export interface LookAtExecutions {
-  /** The end of the log when the look begins: nothing beyond it is looked at. */
+  /** The end of the log at the start of the search. Later events are ignored. */
   readonly upTo: Position;
   /**
-   * Asked of events in their order, also of some that are no part of the answer. The look ends before the first event
-   * of which it is true.
+   * Ends the search before the first event for which it returns true. Called in the order of events, also for events
+   * that are not part of the result.
    */
   readonly endsBefore: (recorded: RecordedEvent) => boolean;
 }
 
 /**
- * Calls that were allowed and whose execution, or the read that confirms it, has not ended, by the word of the log. The processes that execute fold
- * the table of open executions. Where none of them runs the table stands still: so what the log holds beyond it is read
- * here, and its rows are confirmed.
+ * Finds allowed calls whose execution or read-back has not ended, according to the log. The table of open executions is
+ * folded by the processes that execute, so it stands still while none of them runs. Therefore the log beyond the
+ * table's checkpoint is read here, and the table's rows are checked against their streams.
  */
 export class UnfinishedExecutions {
-  /** Up to here every execution that is not in the table has ended. */
+  /** Up to this position, every execution that is not in the table has ended. */
   private endedUpTo: Position = START;
 
   constructor(
@@ -37,16 +38,16 @@ export class UnfinishedExecutions {
     private readonly open: Pick<OpenExecutions, 'list' | 'foldedUpTo'>,
   ) {}
 
-  /** Each by the event that made it ready, in the order in which they were submitted. */
+  /** The `ExecutionReady` events of unfinished executions, in the order of their submissions. */
   async *inOrder({ upTo, endsBefore }: LookAtExecutions): AsyncGenerator<RecordedEvent, void> {
     const foldedUpTo = await this.open.foldedUpTo();
     for await (const stream of this.listed(foldedUpTo)) {
       const [submitted] = stream;
-      // A row of a log that was lost.
+      // The row is left over from a log that was lost (restored to an earlier state).
       if (!submitted) continue;
       if (submitted.position > upTo || endsBefore(submitted)) return;
       const ready = unfinishedIn(stream);
-      // An execution that became ready beyond that is found below.
+      // An execution that became ready after `foldedUpTo` is found by `logged` below.
       if (ready !== null && ready.position <= foldedUpTo) yield ready;
     }
     yield* this.logged(foldedUpTo, { upTo, endsBefore });
@@ -84,7 +85,7 @@ export class UnfinishedExecutions {
       }
       after = page.at(-1)?.position ?? upTo;
     }
-    // The log may end beyond its last event.
+    // `upTo` may lie beyond the last event.
     if (haveAllEnded && this.endedUpTo < upTo) this.endedUpTo = upTo;
   }
 
@@ -96,11 +97,14 @@ export class UnfinishedExecutions {
 const isReady = ({ stream, type }: RecordedEvent): boolean =>
   type === READY && categoryOf(stream) === actionDecider.category;
 
-/** By the types of the events almost alone, so that one that cannot be read hides nothing. */
+/**
+ * Looks at little more than the types of events, so that an event that cannot be decoded does not hide an unfinished
+ * execution.
+ */
 const unfinishedIn = (stream: readonly RecordedEvent[]): RecordedEvent | null =>
   stream.some(isEnd) ? null : (stream.find(isReady) ?? null);
 
-/** An outcome whose witness waits for a read is no end; that witness is. */
+/** Whether the event ends the execution: an outcome without a read-back, or the witness after a read-back. */
 const isEnd = ({ type, data }: RecordedEvent): boolean =>
   type === WITNESSED || (type === FINISHED && !awaitsRead(data));
 

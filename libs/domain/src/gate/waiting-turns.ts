@@ -1,7 +1,7 @@
 import type { ActionId, OrgId } from '../kernel/index.js';
 import { FairShares, type Sharer } from './fair-shares.js';
 
-/** An action that waited, and whose turn has come. */
+/** An action whose turn has come, and the sharer that got its place. */
 export interface Turn {
   readonly sharer: Sharer;
   readonly id: ActionId;
@@ -13,20 +13,23 @@ interface Lane {
 }
 
 /**
- * Actions that wait for places. Organizations take turns, within an organization its connectors do, and within a
- * connector the order of arrival counts. Whoever has had a turn is the last to have another. Whoever may take no place
- * is passed over and keeps its turn.
+ * A queue of actions that wait for places. Organizations take turns; within an organization its connectors take turns;
+ * within a connector the order of arrival counts. After its turn, an organization or connector goes to the end of its
+ * line. One that may take no place is skipped and keeps its turn.
  */
 export class WaitingTurns {
   private readonly orgs = new Map<OrgId, Map<Sharer['connector'], Lane>>();
   private readonly room: FairShares;
 
-  /** @param size how many ids there is room for. The room is shared as places are; an id that finds none is not kept */
+  /**
+   * @param size how many ids may wait. They are limited by the same fair shares as places; an id beyond its share is
+   *   dropped
+   */
   constructor(size: number) {
     this.room = new FairShares(size);
   }
 
-  /** What waits already is not added again. */
+  /** Adds an id, unless it waits already. */
   add({ org, connector }: Sharer, id: ActionId): void {
     const lane = this.orgs.get(org)?.get(connector);
     if (lane?.ids.has(id) || !this.room.take({ org, connector })) return;
@@ -39,9 +42,9 @@ export class WaitingTurns {
   }
 
   /**
-   * Takes a place for whoever is next and ends its wait; null when nobody who waits may take one. It looks at few: an
-   * organization that may take no place is passed over as one, and in any other a connector that holds no place may
-   * take one.
+   * Takes a place for the next action and removes it from the queue; null if no waiting action may take a place. This
+   * is cheap: an organization that may take no place is skipped as a whole, and in any other a connector that holds no
+   * place may take one.
    */
   takeNext(places: FairShares): Turn | null {
     for (const [org, lanes] of this.orgs) {

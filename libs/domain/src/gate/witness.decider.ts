@@ -7,10 +7,10 @@ import { awaitsReadBack, type LivingAction } from './action.state.js';
 type CommandOf<Type extends ActionCommand['type']> = Extract<ActionCommand, { type: Type }>;
 type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Type }>['data'];
 
-/** What certainly did not run has nothing to verify. */
+/** Whether an outcome is verified: a failed call had no effect, so there is nothing to verify. */
 export const hasWitness = ({ status }: Pick<ExecutionOutcome, 'status'>): boolean => status !== 'failed';
 
-/** The tool's own word as witness, where no later evidence is awaited. */
+/** The witness of a tool without read-back: the tool's own answer. */
 export const witnessed = (
   action: LivingAction,
   outcome: ExecutionOutcome,
@@ -19,7 +19,7 @@ export const witnessed = (
 ): readonly ActionEvent[] =>
   firstWitness(action, outcome, atAskedLevel(action.decision, reportedWitness(outcome, reason)), at);
 
-/** The one witness of an action, and what a report that came late and before it says where the witness says nothing. */
+/** The first witness of an action. If a late report came before it and says more, an amendment follows at once. */
 const firstWitness = (
   action: LivingAction,
   outcome: ExecutionOutcome,
@@ -47,7 +47,7 @@ export const witness = (
   summary: string,
 ): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
 
-/** A rule may ask for a read where the tool has none: then its own word verifies nothing. */
+/** A rule may require a read-back from a tool that has none. Then the tool's own answer counts as UNVERIFIABLE. */
 export const atAskedLevel = (decision: Decision | null, verdict: WitnessVerdict): WitnessVerdict => {
   if (decision?.verify === undefined || verdict.level !== 'L0') return verdict;
   const reasons = [...verdict.reasons, 'verify_level_unmet'];
@@ -56,8 +56,8 @@ export const atAskedLevel = (decision: Decision | null, verdict: WitnessVerdict)
 };
 
 /**
- * What a read says of the write before it. Several processes may read: the first word counts. A later one amends it only
- * where the first could not say anything, for between two that could nobody knows which is the newer.
+ * Records the result of a read-back. Several processes may read; the first result becomes the witness. A later one
+ * amends it only if the first was UNVERIFIABLE, because of two readings nobody knows which is newer.
  */
 export const recordReadBack = (
   { data, metadata }: CommandOf<'RecordReadBack'>,
@@ -73,7 +73,10 @@ export const recordReadBack = (
   return [amended(action, 'late_read', readWitness(state, data), at)];
 };
 
-/** @throws {DomainError} conflict: it has not ended yet, or nothing ran */
+/**
+ * Amends the witness by a read that a person asked for.
+ * @throws {DomainError} conflict if the action has not ended yet, nothing ran, or the agent ran it at the edge
+ */
 export const amendWitness = (
   { data, metadata }: CommandOf<'AmendWitness'>,
   state: LivingAction,
@@ -82,7 +85,7 @@ export const amendWitness = (
   return [amended(state.submission.action, 'asked', readWitness(state, data), metadata.now)];
 };
 
-/** @throws {DomainError} conflict: it has not ended yet, or nothing ran */
+/** @throws {DomainError} conflict if the action has not ended yet, nothing ran, or the agent ran it at the edge */
 export const requireAmendable = ({ state, outcome, witness: found, edge }: LivingAction): void => {
   if (state !== 'recorded') throw new DomainError('conflict', { message: NOT_ENDED });
   if (outcome === null || found === null) throw new DomainError('conflict', { message: NOTHING_RAN });
@@ -94,7 +97,10 @@ const NOTHING_RAN =
   'Nothing ran under this action, so there is nothing to read back. GET /v1/actions/{id} says how it ended.';
 const AT_THE_EDGE = 'The agent ran this tool itself, so the service has no read that confirms it.';
 
-/** An executor's word that came after the action was recorded as unknown. One that came before waits for the witness. */
+/**
+ * The amendment by a late report that came after the action was recorded. A report that came before is kept in the
+ * state for the witness (`afterLateReport`).
+ */
 export const amendedByLateReport = (
   action: LivingAction,
   late: ExecutionOutcome,
@@ -106,8 +112,9 @@ export const amendedByLateReport = (
 };
 
 /**
- * What a late report adds to a witness, whichever of the two came first. It is the tool's own word, so it replaces nothing
- * but a witness that could not say anything.
+ * The amendment that a late report causes, if any. A late report is only the tool's own answer, so it amends a witness
+ * only if the outcome is `unknown` and the witness UNVERIFIABLE. It does not matter which of witness and report came
+ * first.
  */
 const heard = (
   action: LivingAction,
@@ -135,7 +142,10 @@ const heard = (
   return [amended(action.submission.action, 'late_report', verdict, at)];
 };
 
-/** Whether a late report says more than that nobody knows. That a call was not applied, one attempt says only for itself. */
+/**
+ * Whether a late report says more than `unknown`. A report of failure counts only if there was one attempt, because it
+ * says nothing about other attempts.
+ */
 export const tellsMore = ({ attempts }: LivingAction, { status }: ExecutionOutcome): boolean =>
   status === 'succeeded' || (status === 'failed' && attempts.length === 1);
 
@@ -159,7 +169,10 @@ const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: 
 const whyUnknown = ({ outcome, readBack }: LivingAction): readonly string[] =>
   outcome?.status === 'unknown' ? [readBack?.reason ?? outcome.error_code ?? 'unknown'] : [];
 
-/** As many and as long as a deed holds: paths of a config may be longer. They are ASCII. */
+/**
+ * Cuts reasons to the number and length that a deed can hold, because a reason may be a long path of a config. Reasons
+ * are ASCII.
+ */
 const sealable = (reasons: readonly string[]): readonly string[] =>
   [...new Set(reasons)].slice(0, MAX_WITNESS_REASONS).map((reason) => reason.slice(0, MAX_WORD_BYTES));
 
