@@ -1,42 +1,43 @@
 import type { ErrorCode } from '#libs/domain/kernel';
 
 /**
- * What an action is, said once more and by itself (rules GATE-5 to GATE-7), with nothing of the code that it judges.
+ * A second, independent model of an action (rules GATE-5 to GATE-7), which shares no code with the deciders that it
+ * checks.
  */
 export interface ActionModel {
   nowMs: number;
   phase: 'none' | 'abandoned' | 'pending' | 'ready' | 'running' | 'edge' | 'unread' | 'over';
-  /** As a caller sees it, once the action is over. */
+  /** How the action ended, as the API shows it; null before the end. */
   ending: 'denied' | 'expired' | 'cancelled' | 'executed' | 'failed' | null;
   mode: 'gateway' | 'proxy';
   isRepeatable: boolean;
   isReadBack: boolean;
   required: number;
   signers: Set<string>;
-  /** When what it waits for is over: a decision, a claim, an outcome or a report. */
+  /** The deadline of what the action waits for: a decision, a claim, an outcome or a report. */
   untilMs: number;
   claims: string[];
   mayHaveRun: boolean;
   outcome: Outcome | null;
   verdict: Verdict | null;
   lateReports: number;
-  /** The first late report that says more than that nobody knows. */
+  /** The first late report that says more than `unknown`. */
   toldLate: Outcome | null;
   amendments: number;
-  /** What it holds of its budgets: calls, and money. */
+  /** What the action is charged to budgets: calls, and money. */
   held: { calls: number; money: number };
 }
 
 export type Outcome = 'succeeded' | 'failed' | 'unknown';
 export type Verdict = 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
 
-/** What a call of the model is charged. */
+/** What a call of the model is charged by its decision. */
 export const CHARGED = { calls: 1, money: 70 };
 
-/** What a command comes to: the code of its refusal, nothing at all, or a change. */
+/** The result of a command: its error code, no events, or a change. */
 export type Move = { refused: ErrorCode } | 'nothing' | 'moved';
 
-/** As a caller sees it. */
+/** The action's state in the API, by phase of the model. */
 export const STATE_OF_PHASE = {
   pending: 'pending_approval',
   ready: 'executing',
@@ -75,13 +76,13 @@ const isUnknown = ({ phase }: ActionModel): boolean => phase === 'none' || phase
 const end = (model: ActionModel, ending: NonNullable<ActionModel['ending']>): Move => {
   const hasBegun = model.phase === 'running' || model.phase === 'edge';
   Object.assign(model, { phase: 'over', ending });
-  // What never ran gives back all; what ran and was certainly not applied, its money.
+  // A call that never ran gives back its whole charge; one that ran and was certainly not applied gives back the money.
   if (ending === 'failed' && hasBegun) model.held.money = 0;
   else if (ending !== 'executed') model.held = { calls: 0, money: 0 };
   return 'moved';
 };
 
-/** What certainly did not run has nothing to verify; what is read back waits for the read. */
+/** A failed call has no verdict. One with a read-back waits for the read. */
 const finish = (model: ActionModel, outcome: Outcome): Move => {
   model.outcome = outcome;
   if (outcome === 'failed') return end(model, 'failed');
@@ -97,7 +98,7 @@ const conclude = (model: ActionModel, verdict: Verdict): Move => {
   return end(model, 'executed');
 };
 
-/** One late report speaks where neither the outcome nor the verdict says anything, whether it came before or after them. */
+/** A late report amends the verdict if the outcome is unknown and the verdict UNVERIFIABLE, whichever came first. */
 const hear = (model: ActionModel, late: Outcome): void => {
   if (model.outcome !== 'unknown' || model.verdict !== 'UNVERIFIABLE') return;
   model.verdict = late === 'succeeded' ? 'VERIFIED' : 'UNVERIFIABLE';
@@ -135,7 +136,7 @@ export const abandon = (model: ActionModel): Move => {
   return 'moved';
 };
 
-/** @param wasAsked whether a person was ever asked about it */
+/** @param wasAsked whether an approval was ever requested */
 const notOpen = (model: ActionModel, wasAsked: boolean): ErrorCode | null => {
   if (isUnknown(model) || !wasAsked) return 'not_found';
   if (model.ending === 'expired') return 'approval_expired';
@@ -175,7 +176,7 @@ export const claim = (model: ActionModel, token: string, supersedes: string | nu
   const isFirst = model.phase === 'ready';
   if (!isFirst && (!model.isRepeatable || model.claims.length >= 3)) return 'nothing';
   model.claims.push(token);
-  // Who takes a call over cannot say that the attempt before had no effect.
+  // A process that takes the call over does not know whether the attempt before had an effect.
   if (isFirst) Object.assign(model, { phase: 'running', untilMs: model.nowMs + PATIENCE_MS.call });
   else model.mayHaveRun = true;
   return 'moved';
@@ -188,7 +189,7 @@ export const outcome = (model: ActionModel, token: string, status: Outcome): Mov
     return finish(model, status === 'failed' && model.mayHaveRun ? 'unknown' : status);
   }
   model.lateReports += 1;
-  // Of several attempts, none knows that no other one was applied.
+  // After several attempts, a failure of one does not show that the others failed too.
   const tells = status === 'succeeded' || (status === 'failed' && model.claims.length === 1);
   if (model.toldLate !== null || !tells) return 'moved';
   model.toldLate = status;
@@ -196,7 +197,7 @@ export const outcome = (model: ActionModel, token: string, status: Outcome): Mov
   return 'moved';
 };
 
-/** What a read says: the first one concludes; a later one speaks where nobody could say anything. */
+/** Records a read-back: the first one ends the action; a later one amends an UNVERIFIABLE verdict. */
 export const readBack = (model: ActionModel, verdict: Verdict): Move => {
   if (isUnknown(model)) return refused('not_found');
   if (model.phase === 'unread') return conclude(model, verdict);

@@ -5,13 +5,13 @@ import { CHARGED, type ActionModel } from './action-model.js';
 
 const period = { period: 'day:2026-10-01', starts_at: NOW, resets_at: NOW };
 
-/** What the model is charged, as a decision names it. */
+/** The model's charge, in the form of a decision's charges. */
 export const CHARGES: readonly BudgetCharge[] = [
   { budget: 'pol_1/daily', calls: CHARGED.calls, amount: null, currency: null, limit: 10, ...period },
   { budget: 'pol_1/daily', calls: 0, amount: CHARGED.money, currency: 'eur', limit: 500, ...period },
 ];
 
-/** What the events of an action leave it of its budgets, as the settlement reads them. */
+/** What an action is charged after its events, according to the settlement of budgets. */
 export const heldAfter = (events: readonly DomainEvent[]): ActionModel['held'] =>
   events.reduce<ActionModel['held']>(
     (held, event) => {

@@ -8,9 +8,9 @@ export interface RecoverySettings {
 }
 
 /**
- * Beats, watches the beats of others, and sweeps every 5 seconds (rule GATE-16), besides at once where an executor has
- * fallen silent: what it left behind would otherwise wait for the next sweep, and a client for up to five seconds more.
- * Every process that executes runs one.
+ * Writes this process's beats, watches those of other processes, and sweeps every 5 seconds (rule GATE-16). If an
+ * executor has become silent it also sweeps at once; otherwise its executions would wait for the next sweep, and their
+ * clients up to five seconds longer. Every process that executes runs one loop.
  */
 export class RecoveryLoop {
   private beating: NodeJS.Timeout | null = null;
@@ -18,7 +18,7 @@ export class RecoveryLoop {
   private readonly stopsSweeping = new AbortController();
   private readonly underWay = new Set<Promise<void>>();
   private isSweeping = false;
-  /** Once more, when the sweep under way is over. */
+  /** Whether to sweep again as soon as the current sweep is over. */
   private isDue = false;
   private readonly unwritten = this.repeated('a beat could not be written');
   private readonly unswept = this.repeated('a sweep failed');
@@ -31,29 +31,34 @@ export class RecoveryLoop {
     private readonly watchers: { readonly logger: Logger; readonly meter: Meter },
   ) {}
 
-  /** The first beat is written before anything may be claimed. */
+  /** Resolves after the first beat is written. The process must not claim executions before. */
   async start(): Promise<void> {
     await this.liveness.beat(this.executorId);
-    // One beat that hangs must not keep the next from showing that the process lives.
+    // Beats do not wait for each other, so that one that hangs does not make this process look dead.
     this.beating = setInterval(() => this.run(this.unwritten, () => this.beat()), this.settings.livenessIntervalMs);
     this.sweeping = setInterval(() => this.sweepOnce(), this.settings.sweepIntervalMs);
     this.run(this.unwritten, () => this.observe());
     this.sweepOnce();
   }
 
-  /** Something is there that the last sweep cannot have seen. */
+  /** Requests a sweep, because of a change that the last or current sweep may have missed. */
   sweepSoon(): void {
     if (this.isSweeping) this.isDue = true;
     else if (!this.stopsSweeping.signal.aborted) this.sweepOnce();
   }
 
-  /** Takes up nothing more that others have lost. The beats go on: this process's own executions do. */
+  /**
+   * Stops recovering executions of other processes. The beats continue, because this process's own executions may still
+   * run.
+   */
   stopSweeping(): void {
     if (this.sweeping) clearInterval(this.sweeping);
     this.stopsSweeping.abort();
   }
 
-  /** Waits for what is under way: a beat that ended after the removal would leave the row for good. */
+  /**
+   * Waits for beats and sweeps under way before it removes the row, because a later beat would create the row again.
+   */
   async stop(): Promise<void> {
     this.stopSweeping();
     if (this.beating) clearInterval(this.beating);
@@ -71,7 +76,7 @@ export class RecoveryLoop {
   }
 
   private sweepOnce(): void {
-    // A slow sweep is not overtaken by the next one.
+    // No second sweep runs beside a slow one.
     if (this.isSweeping) return this.watchers.meter.sweepEnded('crash_recovery', 'skipped');
     this.isSweeping = true;
     this.run(this.unswept, () => this.sweep());

@@ -1,15 +1,17 @@
 import type { Logger, Meter, SweeperName } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
 
-/** What is swept, and how its failure is told. */
+/** One sweeper: its name in metrics, its work, and the log message for a failure. */
 export interface Swept {
   readonly name: SweeperName;
   readonly fault: string;
-  /** @param signal ends it early */
+  /** @param signal ends the sweep early */
   readonly sweep: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Ends or frees what is due, every 5 seconds unless set otherwise (rule GATE-16). Every worker runs one of each. */
+/**
+ * Runs one sweeper at an interval, every 5 seconds by default (rule GATE-16). Every worker runs one loop per sweeper.
+ */
 export class SweepLoop {
   private timer: NodeJS.Timeout | null = null;
   private underWay: Promise<void> | null = null;
@@ -29,7 +31,7 @@ export class SweepLoop {
     this.sweepOnce();
   }
 
-  /** Begins no other sweep; the one under way ends after its page. */
+  /** Starts no further sweep. The sweep under way is told to end early. */
   stopSweeping(): void {
     if (this.timer) clearInterval(this.timer);
     this.stopping.abort();
@@ -42,7 +44,7 @@ export class SweepLoop {
 
   private sweepOnce(): void {
     const { name } = this.swept;
-    // A slow sweep is not overtaken by the next one.
+    // No second sweep runs beside a slow one.
     if (this.underWay) return this.watchers.meter.sweepEnded(name, 'skipped');
     this.underWay = this.sweep().finally(() => {
       this.underWay = null;

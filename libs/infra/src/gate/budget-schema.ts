@@ -1,30 +1,36 @@
 /**
- * Locks of budgets, in a namespace of two-part advisory locks: whoever writes rows of a budget holds its lock, so that a
- * counter that is opened misses no row. Whoever needs several takes them in one order. Two budgets whose names have one hash
- * share a lock, which costs time and nothing else.
+ * The first key of the advisory locks of budgets. A transaction that writes rows of a budget holds the budget's lock,
+ * so that a new counter is opened with the sum of all rows. A transaction that needs several locks takes them in one
+ * order, so there is no deadlock. Two budgets whose names have the same hash share a lock, which only costs waiting
+ * time.
  */
 const BUDGET_LOCKS = 4703;
 
 /**
- * A bound of a budget in one text; no unit holds a space. What was reserved in a period is found by it and by nothing else: an
- * index over the two columns served the search for a call's own rows as well, and until the tables were first analyzed the server
- * took it for as good as the key. Each reservation then read all the others of its budget.
+ * A bound of a budget as one text, which is unique because no unit contains a space. The sum over a period uses an
+ * index over this expression. An index over the two columns was worse: until the tables were first analyzed, the
+ * planner also used it to find a call's own rows, in place of the primary key, so each reservation read all rows of its
+ * budget.
  */
 export const boundOf = (row: string): string => `(${row}.unit || ' ' || ${row}.budget)`;
 
-/** What the counter of that row's budget, unit and period holds; null where there is none. */
+/** The value of the counter of the row's budget, unit and period; null if there is no counter. */
 const usedOf = (row: string): string =>
   `(select k.used from gate.budget_counters k where k.budget = ${row}.budget and k.unit = ${row}.unit
        and k.starts_ms = ${row}.starts_ms and k.ends_ms = ${row}.ends_ms)`;
 
 /**
- * Planned anew for each call, as the server would choose since the arrays differ, the plans took longer than what they plan. A plan
- * that is kept may be one of tables that were small, and read all of one that has grown; so what it looks up by a key stands in
- * subqueries, which are never made joins, and the key's index is the cheapest way to one row however small a table is.
+ * Plan settings of the functions below. By default the server would plan each call anew, because the arrays differ, and
+ * planning took longer than the work. A plan that is kept may have been made while the tables were small, and then scan
+ * a table that has grown. So lookups by key are written as subqueries, which are never turned into joins, and
+ * sequential scans are disabled, so that each lookup uses the index of its key.
  */
 const PLANNED_ONCE = 'set plan_cache_mode = force_generic_plan set enable_seqscan = off';
 
-/** Counters stand in each period that the moment of a row lies in: after a change of the time zone, in two. */
+/**
+ * Adds the amounts to the counters of every period that contains the row's time. After a change of the time zone, that
+ * can be two periods.
+ */
 const MOVE_COUNTERS = `
 create or replace function gate.move_budget_counters(
   in_budgets text[], in_units text[], in_ats bigint[], in_amounts bigint[]
@@ -63,9 +69,10 @@ end
 $function$`;
 
 /**
- * Holds the charges of each caller, all or none: of all callers together where everything fits, otherwise of one after the
- * other. Answers each charge in the order given, or one row of place 0 where the rows do not hold what the log says up to
- * \`in_required\`. A counter that is not there yet is opened with what was reserved in its period under another name.
+ * Reserves the charges of each caller, all or none. If all callers fit together, in one round; otherwise one caller
+ * after the other. Returns one row per charge, in the order given, or a single row with place 0 if the rows are not
+ * settled up to the log position `in_required`. A counter that does not exist yet is opened with the sum of the
+ * reservations in its period, which may have been made under another period label.
  */
 const RESERVE = `
 create or replace function gate.reserve_budgets(
@@ -85,7 +92,7 @@ declare
   the_round bigint := 0;
   is_too_much boolean;
 begin
-  -- Whoever empties the rows waits for this, or this for whoever does.
+  -- Conflicts with the lock of forget_budgets, so that neither runs while the other does.
   lock table gate.budget_reservations in row exclusive mode;
   perform gate.lock_budgets(in_budgets);
   select c.position into the_settled from gate.checkpoint c where c.name = 'budgets' and c.store_id = in_store_id;
@@ -146,12 +153,12 @@ end
 $function$`;
 
 /**
- * Joins thousands of charges with rows that may be many more than when they were last analyzed. A nested loop over both,
- * which such statistics ask for, took longer than the statement may: the same batch failed again and again.
+ * Setting for functions that join thousands of charges with the rows. With outdated statistics the planner chose a
+ * nested loop, which exceeded the statement timeout, so that the same batch failed again and again.
  */
 const LARGE_BATCH = 'set enable_nestloop = off';
 
-/** Lets go what the log has not confirmed: of a digest where one is given, and reserved up to a moment. */
+/** Frees unconfirmed reservations of actions, made up to a moment; with a digest, only those of that submission. */
 const FREE = `
 create or replace function gate.free_budgets(in_actions text[], in_digest text, in_up_to bigint) returns bigint
 language plpgsql volatile ${LARGE_BATCH}
@@ -177,9 +184,10 @@ end
 $function$`;
 
 /**
- * What events say of reservations, in this order: what was decided is confirmed, and made where it is missing; what else those
- * actions hold is let go; what did not run, or spent nothing, is given back; what was spent takes the place of what was
- * foreseen. The checkpoint moves with it.
+ * Applies a batch of events to the reservations, in this order. Charges of decided actions are confirmed; other
+ * unconfirmed reservations of these actions are freed; given-back actions lose all their reservations; charges without
+ * a reservation are inserted; unspent actions lose their reservations of money; the cost of spent actions replaces the
+ * expected cost. The checkpoint moves in the same transaction.
  */
 const SETTLE = `
 create or replace function gate.settle_budgets(
@@ -200,7 +208,7 @@ declare
 begin
   perform gate.lock_budgets(the_budgets);
 
-  -- With the moment of the decision, which is later where the submission was tried again.
+  -- The row gets the time of the decision, which is later than that of the reservation if the submission was retried.
   with confirmed as (
     update gate.budget_reservations r set is_confirmed = true, at_ms = named.at_ms
       from (select distinct on (h.action, h.budget, h.unit)
@@ -271,8 +279,9 @@ end
 $function$`;
 
 /**
- * Forgets what the log has confirmed, with the checkpoint: the fold begins anew. What is reserved and not confirmed stays: an
- * append may be under way that the fold will come to. Counters are opened again by those who need them.
+ * Removes confirmed reservations, counters and the checkpoint, so that the fold starts again at the beginning of the
+ * log. Unconfirmed reservations stay, because their appends may be under way. Counters are opened again when a
+ * reservation needs them.
  */
 const FORGET = `
 create or replace function gate.forget_budgets() returns void
@@ -304,7 +313,8 @@ export const BUDGET_STATEMENTS = [
   `create index if not exists budget_reservations_in_period on gate.budget_reservations ((${boundOf('budget_reservations')}), at_ms)`,
   `create index if not exists budget_reservations_by_end on gate.budget_reservations (ends_ms)`,
   `create index if not exists budget_reservations_unconfirmed on gate.budget_reservations (at_ms) where not is_confirmed`,
-  // Each is the sum of the reservations whose moment lies in its period, kept so that nobody has to add them up.
+  // Each counter is the sum of the reservations whose time lies in its period, so that a reservation need not add them
+  // up.
   `create table if not exists gate.budget_counters (
      budget text not null,
      unit text not null,

@@ -4,8 +4,9 @@ import { addColumn, installSchema } from '#libs/infra/postgres';
 import { BUDGET_STATEMENTS } from './budget-schema.js';
 
 /**
- * An append of events (docs/adr/0003) and the payloads that they name, in one transaction. The lock of the log comes first:
- * of two that write the same payload, one would otherwise hold the row and wait for the lock that the other holds.
+ * An append of events (docs/adr/0003) and the payloads that they name, in one transaction. The lock of the log is taken
+ * first. Otherwise, of two appends with the same payload, one could hold the payload row and wait for the lock, while
+ * the other holds the lock and waits for the row.
  */
 const APPEND = `
 create or replace function gate.append(
@@ -27,9 +28,10 @@ end
 $function$`;
 
 /**
- * As `gate.append`, of appends the last of which accompany the others: those after the first `in_count`, with the events
- * after the first `in_event_count`. They are written if the log ends at `in_head`, the streams of `in_demanded` stand at
- * their revisions and every append fits; otherwise the others go on alone. The last column says which it was.
+ * Like `gate.append`, with companion appends (such as deeds) after the first `in_count` appends; their events come
+ * after the first `in_event_count` events. The companions are written if the log ends at `in_head`, the streams of
+ * `in_demanded` are at their revisions, and every append has the right revision. Otherwise only the first appends are
+ * written. The last column says whether the companions were.
  */
 const APPEND_ACCOMPANIED = `
 create or replace function gate.append_accompanied(
@@ -80,9 +82,9 @@ end
 $function$`;
 
 /**
- * Rows of the gate beside the log: payloads (inert until an event names them), how far retention has removed them, nonces of
- * signed intents (until they expire), what calls hold of budgets, the sweepers' own tables with their checkpoints, and one row a process that shows that
- * it lives.
+ * Tables of the gate beside the log: payloads (inert until an event names them), how far retention has removed them,
+ * nonces of signed intents (until they expire), reservations of budgets, places of waiting calls, the sweepers' folds
+ * of the log with their checkpoints, and one liveness row per process.
  */
 const STATEMENTS = [
   `create schema if not exists gate`,
@@ -105,7 +107,7 @@ const STATEMENTS = [
    )`,
   `create index if not exists open_executions_by_connector on gate.open_executions (org, connector)`,
   `create index if not exists open_executions_by_age on gate.open_executions (opened)`,
-  // Moments are texts of one length and zone, whose order is that of time in the collation "C".
+  // Timestamps are texts of one length in UTC, so in collation "C" their order is that of time.
   `create table if not exists gate.due_actions (
      action text primary key,
      kind text not null,
@@ -117,7 +119,7 @@ const STATEMENTS = [
      store_id text not null,
      position bigint not null
    )`,
-  // As durable as the payloads that are gone.
+  // Not unlogged: the cursor must be as durable as the removal of the payloads.
   `create table if not exists gate.retention (
      org text primary key,
      revision bigint not null,
@@ -127,7 +129,7 @@ const STATEMENTS = [
      executor text primary key,
      beat bigint not null
    )`,
-  // For housekeeping alone: who is silent is never judged by a time of day.
+  // For display and for removing old rows only. Silence is never judged by a time of day.
   addColumn('gate.liveness', 'beaten_at', 'timestamptz not null default now()'),
   `create table if not exists gate.intent_nonces (
      agent text not null,

@@ -4,45 +4,59 @@ import type { LeaseSession } from '#libs/infra/leases';
 import { answered } from '#libs/infra/postgres';
 import { START, type EventStore, type Position, type RecordedEvent, type Subscription } from '#libs/domain/kernel';
 
-/** Pairs of open and close that fall into one batch are never written. */
+/**
+ * How long a batch of events is collected. If an action opens and closes within one batch, its row is never written.
+ */
 const LINGER_MS = 200;
 const REACH_INTERVAL_MS = 20;
 
-/** What an event makes of an action's row: another one, or none any more. */
+/** The change that an event makes to an action's row: a new row, or null to remove it. */
 export interface FoldChange<Row> {
   readonly action: string;
   readonly row: Row | null;
 }
 
-/** The end of what was folded, of one store. */
+/** The checkpoint after a batch: the position of its last event, and the store it belongs to. */
 interface FoldedEnd {
   readonly storeId: string;
   readonly position: Position;
 }
 
-/** Rows that follow from the log. Each method is one statement, and so one transaction, which moves the checkpoint, too. */
+/**
+ * Rows that are folded from the log. Each method is one statement and so one transaction, which also moves the
+ * checkpoint.
+ */
 export interface FoldedRows<Row> {
-  /** Of its checkpoint in `gate.checkpoint`. */
+  /** The name of the checkpoint in `gate.checkpoint`. */
   readonly name: 'open_executions' | 'due_actions' | 'budgets';
-  /** Removes the rows and their checkpoint together, or somebody would take the rows that are gone for all there are. */
+  /**
+   * Removes the rows and their checkpoint together. With the checkpoint left, a reader would take the empty table for
+   * complete.
+   */
   empty(session: LeaseSession): Promise<unknown>;
-  /** @returns what it opened */
+  /**
+   * Applies a batch and moves the checkpoint to `end`.
+   * @returns the rows that the batch wrote
+   */
   apply(session: LeaseSession, events: readonly RecordedEvent[], end: FoldedEnd): Promise<readonly Row[]>;
 }
 
-/** A table of the gate with one row for each action that something is still to be done about. */
+/** A table with one row per action that something still has to be done about. */
 export interface FoldedTable<Row> {
-  /** In the schema `gate`; its checkpoint bears the same name. The column `action` is its key. */
+  /** The table's name in the schema `gate`, and the name of its checkpoint. The column `action` is its key. */
   readonly name: 'open_executions' | 'due_actions';
   readonly changeIn: (recorded: RecordedEvent) => FoldChange<Row> | null;
-  /** Writes rows over those of the same actions. Its parameters begin with $5: {@link FoldedTable.valuesOf}. */
+  /**
+   * The SQL that inserts rows, or replaces rows of the same actions. Its parameters begin with $5 and come from {@link
+   * FoldedTable.valuesOf}.
+   */
   readonly upsert: string;
   readonly valuesOf: (rows: readonly (Row & { readonly action: string; readonly position: Position })[]) => unknown[];
 }
 
 /**
- * Follows the log into rows. Rows and checkpoint move in one transaction; a checkpoint of another store, or beyond the
- * end of the log, is void and the fold starts again.
+ * Folds the log into rows. Rows and checkpoint change in one transaction. A checkpoint that belongs to another store,
+ * or lies beyond the end of the log, is void; then the fold starts again.
  */
 export class LogFold<Row> {
   constructor(
@@ -51,7 +65,7 @@ export class LogFold<Row> {
     private readonly rows: FoldedRows<Row>,
   ) {}
 
-  /** The start of the log where the table is of another log. */
+  /** The position up to which the log is folded. The start of the log if the rows belong to another store. */
   async foldedUpTo(): Promise<Position> {
     const { rows } = await answered(
       this.pool.query<{ position: string }>(`select position from gate.checkpoint where name = $1 and store_id = $2`, [
@@ -62,7 +76,7 @@ export class LogFold<Row> {
     return BigInt(rows[0]?.position ?? START);
   }
 
-  /** Waits until the fold has everything up to `position`. False when it has not in time. */
+  /** Waits until the log is folded up to `position`. False on timeout. */
   async reach(position: Position, timeoutMs: number): Promise<boolean> {
     const signal = AbortSignal.timeout(timeoutMs);
     for (;;) {
@@ -73,9 +87,10 @@ export class LogFold<Row> {
   }
 
   /**
-   * One process at a time: the caller holds the lease, and all is written over its session. A statement of a former holder
-   * that came late would open again what its successor has closed, and nobody would close it any more.
-   * @param onOpened told of rows once they stand in the table
+   * Follows the log. The caller holds the lease, so that one process folds at a time, and all statements use the
+   * session of the lease. Otherwise a late statement of a former holder could open a row again that its successor has
+   * closed, and nobody would close it again.
+   * @param onOpened called with rows after they are written
    */
   async follow(
     session: LeaseSession,
@@ -126,11 +141,14 @@ export const foldedTable = <Row>({ name, changeIn, upsert, valuesOf }: FoldedTab
   },
 });
 
-/** The last word about each action: no statement may both write and remove one row. */
+/** The last change of each action in the batch, because one statement must not both write and remove a row. */
 const lastChanges = <Row>(events: readonly RecordedEvent[], changeIn: FoldedTable<Row>['changeIn']) => {
   const opened = new Map<string, Row & { readonly action: string; readonly position: Position }>();
   const closed = new Set<string>();
-  /** Closed and opened again in this batch: there may be a row from before it. */
+  /**
+   * Actions that were closed and opened again in this batch. They may have an older row, so a later close must remove
+   * it.
+   */
   const reopened = new Set<string>();
   for (const recorded of events) {
     const change = changeIn(recorded);

@@ -5,8 +5,9 @@ import { idOf, type ActionId, type AgentId, type OrgId } from '#libs/domain/kern
 const ID_KEY_BYTES = 32;
 
 /**
- * Action ids from idempotency keys. The organization's id key is HKDF-SHA256(pepper, info `service/action-id/v1` LF
- * org): no row holds it, the pepper belongs to every backup, and changing the pepper forgets keys.
+ * Derives action ids from idempotency keys. The organization's id key is HKDF-SHA256(pepper, info
+ * `service/action-id/v1` LF org). It is stored in no row, so every backup must include the pepper. After a change of
+ * the pepper, used idempotency keys are no longer recognized.
  */
 export class PepperIds extends IdempotentIds {
   private readonly idKeys = new Map<OrgId, Buffer>();

@@ -5,14 +5,15 @@ import type { ActionId, AgentId } from '#libs/domain/kernel';
 
 /** Rows of `gate.approval_places`. */
 export class PostgresApprovalPlaces extends ApprovalPlaces {
-  /** @param pool durable: what is held must outlive a crash of the server before the append */
+  /** @param pool commits durably, because a place must survive a database crash before the append */
   constructor(private readonly pool: pg.Pool) {
     super();
   }
 
   override take({ agent, action, reservedMs, limit }: WantedPlace): Promise<boolean> {
     return inTransaction(this.pool, async (query) => {
-      // Counted and taken by one call of an agent at a time. What follows is a statement of its own, which sees what they left.
+      // One call of an agent at a time counts and takes places. The insert is a statement of its own, so that it sees
+      // the places taken by earlier holders of the lock.
       await query(`select pg_advisory_xact_lock(hashtextextended($1, 2))`, [agent]);
       const { rowCount } = await query(
         `insert into gate.approval_places as held (agent, action, reserved_ms)

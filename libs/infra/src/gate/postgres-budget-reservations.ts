@@ -24,18 +24,23 @@ interface ChargeRow {
   readonly settled: string | null;
 }
 
-/** The rows do not hold yet what the log says. */
+/** The answer while the rows are behind the log. */
 const BEHIND = 'behind';
 type Answer = ReservationAnswer | typeof BEHIND;
 
-/** Callers of one statement: enough for all that wait; and charges, since a policy may have a hundred budgets. */
+/**
+ * Limits of one statement: enough callers for all that usually wait, and a limit on charges, because a policy may have
+ * a hundred budgets.
+ */
 const TOGETHER = { maxItems: 128, maxWeight: 1_000, weightOf: ({ charges }: WantedReservation) => charges.length };
 
-/** How long a call waits for rows that are behind: a worker that has just begun catches up within it. */
+/**
+ * How long a call waits for rows that are behind the log. A worker that has just started catches up within this time.
+ */
 const WAIT_MS = 2_000;
 const WAIT_INTERVAL_MS = 50;
 
-/** A reservation of nobody's is freed whenever it was made. */
+/** Frees reservations whenever they were made. */
 const EVER_MS = Number.MAX_SAFE_INTEGER;
 
 const USED = `
@@ -50,17 +55,17 @@ const USED = `
    order by a.place`;
 
 /**
- * Callers that wait at the same moment share one statement and its commit. No call is charged by rows that know less than
- * this process has seen of the log: what it held when the process asked first, and how far the rows ever were since. Rows
- * that went back, as after a restore, are not asked until they are there again.
+ * Concurrent calls share one statement and its commit. A call is not charged while the rows are behind `required`: the
+ * end of the log when this process first asked or, if later, the furthest position to which it has seen the rows
+ * settled. So rows that went back, for example after a restore, are not used until they have caught up.
  */
 export class PostgresBudgetReservations extends BudgetReservations {
   private readonly reservations: GatheredCalls<WantedReservation, Answer>;
-  /** How far the rows have to be; null until the log was asked where it ends. */
+  /** The position that the rows must have reached; null until the end of the log was read. */
   private required: Position | null = null;
   private asking: Promise<Position> | null = null;
 
-  /** @param pool durable: what is reserved must outlive a crash of the server before the append */
+  /** @param pool commits durably, because a reservation must survive a database crash before the append */
   constructor(
     private readonly pool: pg.Pool,
     private readonly store: EventStore,

@@ -6,7 +6,7 @@ import type { ActionId, EventStore, Position, Subscription } from '#libs/domain/
 import { LogFold, type FoldedRows } from './log-fold.js';
 import { SettlementBatch } from './settlement-batch.js';
 
-/** What is kept of periods that are over: for a worker that is behind, and for whoever looks at yesterday. */
+/** How long rows of ended periods are kept: for a worker that is behind, and to display yesterday's use. */
 export const KEPT_AFTER_PERIOD_MS = 48 * 60 * 60 * 1000;
 
 export class PostgresBudgetRows extends BudgetRows {
@@ -43,7 +43,10 @@ export class PostgresBudgetRows extends BudgetRows {
     return this.fold.reach(position, timeoutMs);
   }
 
-  /** Rows of an ended period stay as long as a longer one that they count in, as after its budget was given another period. */
+  /**
+   * A row of an ended period stays while it also counts in a longer period that has not ended. That happens if the
+   * budget was given another period.
+   */
   override async removeEnded(beforeMs: number): Promise<number> {
     const { rowCount } = await answered(
       this.pool.query(

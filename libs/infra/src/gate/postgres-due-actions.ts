@@ -61,7 +61,10 @@ const TABLE: FoldedTable<DueAction> = {
   valuesOf: (rows) => [rows.map(({ action }) => action), rows.map(({ kind }) => kind), rows.map(({ dueAt }) => dueAt)],
 };
 
-/** An event that cannot be read, or that a newer version wrote, changes nothing: what is due stays due, and whoever looks at it names it. */
+/**
+ * The change that an event makes to the table. An event that cannot be read, or has an unknown type from a newer
+ * version, changes nothing: the action stays due, and the sweeper that loads it logs the fault.
+ */
 const changeIn = (recorded: RecordedEvent): FoldChange<DueAction> | null => {
   if (categoryOf(recorded.stream) !== actionDecider.category) return null;
   try {

@@ -16,7 +16,7 @@ interface KeyRow {
   readonly agent: string;
 }
 
-/** In the order of the key, so that of two statements none waits for the other and is waited for. */
+/** Inserts in the order of the key, so that two statements cannot deadlock. */
 const RESERVE = `
   insert into gate.intent_nonces (agent, nonce, action, digest, reserved_ms, expires_ms)
     select n.agent, n.nonce, n.action, n.digest, n.reserved_ms, n.expires_ms
@@ -32,14 +32,14 @@ const HOLDERS = `
    cross join lateral (select n.action, n.digest, n.reserved_ms from gate.intent_nonces n
                         where n.agent = asked.agent and n.nonce = asked.nonce limit 1) held`;
 
-/** Nonces of one statement: enough for every caller that waits. */
+/** Limit of one statement: enough nonces for all callers that usually wait. */
 const TOGETHER = { maxItems: 128 };
 
-/** Callers that wait at the same moment share one statement and its commit. */
+/** Concurrent calls share one statement and its commit. */
 export class PostgresIntentNonces extends IntentNonces {
   private readonly reservations: GatheredCalls<NonceReservation, NonceHolder>;
 
-  /** @param pool durable: what is reserved must outlive a crash of the server before the append */
+  /** @param pool commits durably, because a reservation must survive a database crash before the append */
   constructor(private readonly pool: pg.Pool) {
     super();
     this.reservations = new GatheredCalls((wanted) => this.reserveAll(wanted), TOGETHER);
@@ -82,12 +82,15 @@ export class PostgresIntentNonces extends IntentNonces {
         ],
       }),
     );
-    // Nobody else asked for any of them: the ordinary end.
+    // The usual case: every nonce was free.
     if (rows.length === wanted.length) return wanted;
     return this.holdersOf(wanted);
   }
 
-  /** In a statement of its own: one sees what was committed before it began, and not what kept its own rows out. */
+  /**
+   * A statement of its own, because the insert does not see rows of concurrent transactions that its conflicts are
+   * about.
+   */
   private async holdersOf(wanted: readonly NonceReservation[]): Promise<readonly NonceHolder[]> {
     const { rows } = await answered(
       this.pool.query<HolderRow>({ name: 'holders-of-nonces', text: HOLDERS, values: keysOf(wanted) }),
@@ -103,7 +106,7 @@ const keysOf = (wanted: readonly NonceReservation[]): Buffer[] => [
 ];
 
 const holderIn = (row: HolderRow | undefined): NonceHolder => {
-  // It expired between the two statements: the same request, sent again, finds it free.
+  // The row expired and was removed between the two statements. A retry of the request finds the nonce free.
   if (row === undefined) throw new StoreUnavailable('a nonce was removed while it was being reserved');
   return { action: row.action, digest: row.digest, reservedMs: Number(row.reserved_ms) };
 };

@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { answered } from '#libs/infra/postgres';
 import { Liveness, type Beats } from '#libs/domain/gate';
 
-/** Unlogged: after a crash of the server every row is gone, which reads as silence that begins anew. */
+/**
+ * The table is unlogged: after a crash of the database server all rows are gone. That counts as a change of every row,
+ * so silence is measured from then on.
+ */
 export class PostgresLiveness extends Liveness {
   constructor(private readonly pool: pg.Pool) {
     super();

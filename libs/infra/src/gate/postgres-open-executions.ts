@@ -90,9 +90,9 @@ const TABLE: FoldedTable<OpenExecution> = {
 };
 
 /**
- * An event of an action that cannot be read changes nothing here: one that is open stays open, and whoever looks at it
- * names it. One that a newer version began may have to be recovered, so it is open, too. Events of other streams are
- * nobody's executions.
+ * The change that an event makes to the table; null for events of other streams. An event that cannot be read changes
+ * nothing: an open action stays open, and the sweeper that loads it logs the fault. The first event of an action that a
+ * newer version began is of an unknown type; the action is opened, because it may need recovery.
  */
 const changeIn = (recorded: RecordedEvent): OpenExecutionChange | null => {
   if (categoryOf(recorded.stream) !== actionDecider.category) return null;

@@ -3,8 +3,8 @@ import { answered, textArray } from '#libs/infra/postgres';
 import { PayloadComparison, type NamedPayload, type PayloadFault } from '#libs/domain/gate';
 
 /**
- * A body at a time, and its digest by the server: `digestOf` is SHA-256 of the text in UTF-8. One look at the index for
- * each, as where they are read.
+ * The server computes each digest as `digestOf` does: SHA-256 of the text in UTF-8. The lateral join looks up each row
+ * by the primary key, one body at a time.
  */
 const COMPARE = `
   select asked.place, stored.fits is null as is_missing

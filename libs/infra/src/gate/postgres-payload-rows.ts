@@ -5,7 +5,7 @@ import { PayloadRows, type PayloadPage, type PayloadRow } from '#libs/domain/gat
 import type { EventStore, OrgId, PayloadKind } from '#libs/domain/kernel';
 
 const CHECKPOINT = 'payload_sweep';
-/** Before the first row: numbers begin at 1. */
+/** The position before the first row, because numbers begin at 1. */
 const BEGINNING = 0n;
 
 interface NumberedRow {
@@ -18,9 +18,9 @@ interface NumberedRow {
 }
 
 /**
- * Rows in the order of their numbers. Numbers are handed out before they are committed, and a clock may jump: neither
- * matters, because a page ends before the first row that is younger than an hour. The sweep's place is void under another
- * store, whose streams may name other rows.
+ * Pages of payload rows by number. Numbers are assigned before their transactions commit, and a clock may jump. Neither
+ * lets the sweep skip a row, because a page ends before the first row that is younger than `minAgeMs` (an hour). The
+ * sweep's position is void under another store, because its streams may name other rows.
  */
 export class PostgresPayloadRows extends PayloadRows {
   constructor(
@@ -49,7 +49,7 @@ export class PostgresPayloadRows extends PayloadRows {
 
   override async settle({ from, rows }: PayloadPage, orphans: readonly PayloadRow[]): Promise<boolean> {
     const to = rows.at(-1)?.number ?? from;
-    // One statement is one transaction.
+    // One statement, so that the position moves and the rows are removed in one transaction.
     const { rowCount } = await answered(
       this.pool.query(
         `with moved as (

@@ -19,13 +19,19 @@ interface Asked {
   readonly digest: Digest;
 }
 
-/** Payloads of one statement: enough for every caller that waits, small enough not to hold up its neighbours. */
+/**
+ * Limits of one statement: enough payloads for all callers that usually wait, and small enough not to delay other
+ * statements.
+ */
 const TOGETHER = { maxItems: 128, maxWeight: 1_048_576 };
 
 const REMEMBERED_MAX_CHARACTERS = 2_097_152;
 const REMEMBERED_FOR_MS = 1_000;
 
-/** What was stored just now, for the answer that follows at once. Forgotten soon: retention removes rows elsewhere. */
+/**
+ * A small cache of results that were just stored, because the response usually reads them at once. Entries expire after
+ * a second, because retention may remove the rows in another process.
+ */
 class RecentPayloads {
   private readonly bodies = new Map<string, { readonly body: string; readonly at: number }>();
   private characters = 0;
@@ -35,7 +41,7 @@ class RecentPayloads {
     const now = performance.now();
     this.bodies.set(key, { body, at: now });
     this.characters += body.length;
-    // Oldest first.
+    // The map is in the order of insertion, so the oldest come first.
     for (const [oldest, { at }] of this.bodies) {
       if (this.characters <= REMEMBERED_MAX_CHARACTERS && now - at < REMEMBERED_FOR_MS) break;
       this.remove(oldest);
@@ -55,13 +61,16 @@ class RecentPayloads {
   }
 }
 
-/** Bodies are RFC 8785 text: U+0000 is always escaped in it, so `text` holds every one. */
+/**
+ * Payloads in `gate.payloads`. A column of type `text` can hold every body, because RFC 8785 escapes U+0000, the one
+ * character that `text` cannot hold.
+ */
 export class PostgresPayloadStore extends PayloadStore {
   private readonly puts: GatheredCalls<Payload, void>;
   private readonly gets: GatheredCalls<Asked, string | null>;
   private readonly recent = new RecentPayloads();
 
-  /** @param pool durable: what an append names must outlive a crash of the server before it */
+  /** @param pool commits durably, because a payload must survive a database crash after the append that names it */
   constructor(private readonly pool: pg.Pool) {
     super();
     this.puts = new GatheredCalls((payloads) => this.putAll(payloads), {
@@ -87,7 +96,7 @@ export class PostgresPayloadStore extends PayloadStore {
     const known = this.recent.get(keyOf(asked));
     if (known !== null) return known;
     const body = await this.gets.of(asked);
-    // Each by itself: one that is damaged is no fault of those that were asked for with it.
+    // Checked here and not in `getAll`, so that a damaged payload fails only its own reader.
     if (body !== null) requireUndamaged({ ...asked, body });
     return body;
   }
@@ -112,8 +121,8 @@ export class PostgresPayloadStore extends PayloadStore {
     const { rows } = await answered(
       this.pool.query<{ place: number; body: string }>({
         name: 'payload-get',
-        // One look at the index for each: a join is planned for the table as it was when the connection was young, and goes on
-        // reading all of a table that has grown since.
+        // A lateral lookup by the primary key. A plain join would keep the plan made while the table was small, and
+        // scan the whole table after it has grown.
         text: `select asked.place, payload.body
           from unnest($1::text[], $2::text[], $3::text[]) with ordinality as asked (owner, kind, digest, place)
           cross join lateral (select body from gate.payloads stored

@@ -5,9 +5,9 @@ import type { ActionId, OrgId } from '#libs/domain/kernel';
 import { RetentionRows, type RetentionCursor } from '#libs/domain/ledger';
 
 /**
- * One statement is one transaction: a crash leaves the bodies and the cursor as they were, or neither. A cursor that
- * another process has moved matches no row, and then nothing is removed. The rows lie together by the owner, which the
- * primary key begins with.
+ * Moves the cursor and removes the bodies in one statement, so a crash leaves both done or neither. If another process
+ * has moved the cursor, no row matches it and nothing is removed. Deletion by owner uses the primary key, which begins
+ * with the owner.
  */
 const REMOVE = `
   with moved as (
@@ -23,7 +23,7 @@ const REMOVE = `
   select (select count(*) from moved) as moved, (select count(*) from removed) as removed`;
 
 export class PostgresRetentionRows extends RetentionRows {
-  /** @param pool that of the payloads */
+  /** @param pool the pool of the payload store */
   constructor(private readonly pool: pg.Pool) {
     super();
   }

@@ -17,7 +17,10 @@ import {
 type Charged = Extract<SettlementChange, { change: 'charged' }>;
 type Spent = Extract<SettlementChange, { change: 'spent' }>;
 
-/** What a batch of events says of reservations, for one statement. An action is charged before anything else of it. */
+/**
+ * The changes that a batch of events makes to reservations, for one call of `gate.settle_budgets`. An action's charge
+ * always comes before its other changes.
+ */
 export class SettlementBatch {
   private readonly charged = new Map<string, Charged>();
   private readonly givenBack = new Set<string>();
@@ -39,7 +42,7 @@ export class SettlementBatch {
         this.charged.set(change.action, change);
         return;
       case 'given_back':
-        // What it was charged in the same batch need not be written.
+        // A charge in the same batch need not be written.
         this.charged.delete(change.action);
         this.givenBack.add(change.action);
         return;
@@ -52,7 +55,7 @@ export class SettlementBatch {
     }
   }
 
-  /** In the order of the parameters of `gate.settle_budgets`, without its first two. */
+  /** The parameters of `gate.settle_budgets`, in order, without the first two. */
   values(): readonly unknown[] {
     const rows = [...this.charged.values()].flatMap((charged) =>
       charged.charges.map((charge) => ({
@@ -81,12 +84,18 @@ export class SettlementBatch {
   }
 }
 
-/** A submission that was tried again is charged to the period of its first try, which may be over by its decision. */
+/**
+ * The time at which a charge counts: the decision, moved into the charge's period. A retried submission is charged to
+ * the period of its first try, which may have ended before the decision.
+ */
 const momentOf = ({ at }: Charged, { starts_at, resets_at }: BudgetCharge): { readonly atMs: number } => ({
   atMs: Math.min(Math.max(epochMsOf(at), epochMsOf(starts_at)), epochMsOf(resets_at) - 1),
 });
 
-/** An event that cannot be read, or that a newer version wrote, changes nothing: what an action holds, it goes on holding. */
+/**
+ * The change that an event makes to reservations. An event that cannot be read, or has an unknown type from a newer
+ * version, changes nothing: the action keeps its charges.
+ */
 const changeIn = (recorded: RecordedEvent): SettlementChange | null => {
   if (categoryOf(recorded.stream) !== actionDecider.category) return null;
   try {
