@@ -28,19 +28,19 @@ import { PATIENCE_MS, STATE_OF_PHASE, unbegunModel, type ActionModel, type Move 
 import { CHARGES, heldAfter } from './charged-model.js';
 
 /**
- * What became of the one write of a command: it was made and answered; the process ended before it, or after it and before
- * the answer. Whoever got no answer sends the same command again.
+ * What happens to the append of a command: it is written and answered, or the process ends before the append, or
+ * between append and answer. Without an answer, the same command is sent again.
  */
 type Fate = 'answered' | 'ended before the write' | 'ended after the write';
 
-/** The decider behind its real runner, over a store that loses what it is told to. */
+/** The decider with its real runner, over a store that loses appends or answers as a test says. */
 class Service {
   readonly store = new LosingStore();
   readonly streams = new FoldedStreams(this.store);
   readonly runner = new CommandRunner(this.store, this.streams);
   private commands = 0;
 
-  /** @returns the types of the events that the command came to, however often it was sent */
+  /** @returns the types of the events that the command led to, however often it was sent */
   async send(command: Bare, nowMs: number, fate: Fate): Promise<readonly string[]> {
     this.commands += 1;
     const metadata = { ...metadataAt(timestampOf(nowMs)), commandId: `command-${this.commands}` };
@@ -60,7 +60,7 @@ class Service {
     return (await this.streams.load(streamRef(actionDecider, ACTION))).state;
   }
 
-  /** What the log says that it holds of its budgets. */
+  /** What the action is charged to budgets according to the log. */
   async held(): Promise<ActionModel['held']> {
     return heldAfter((await this.store.readStream(STREAM)).map((recorded) => decodeEvent(recorded).event));
   }
@@ -90,7 +90,7 @@ const executionAt = ({ nowMs, isRepeatable, isReadBack: hasReadBack }: ActionMod
 });
 const edgeAt = (nowMs: number) => ({ deadline: at(nowMs + PATIENCE_MS.edge) });
 
-/** A command with the move that the model makes of it. */
+/** A command, and the model's function for the same move. */
 class Sent implements fc.AsyncCommand<ActionModel, Service> {
   constructor(
     private readonly title: string,
@@ -121,7 +121,7 @@ class Sent implements fc.AsyncCommand<ActionModel, Service> {
   toString = (): string => `${this.title} (${this.fate})`;
 }
 
-/** Time goes by. */
+/** Lets time pass. */
 class Later implements fc.AsyncCommand<ActionModel, Service> {
   constructor(private readonly ms: number) {}
   check = (): boolean => true;
@@ -134,7 +134,8 @@ class Later implements fc.AsyncCommand<ActionModel, Service> {
 
 const agree = async (known: ActionModel, service: Service): Promise<void> => {
   const action = await service.action();
-  // INV-11: budgets hold what may run or has run, and give back the rest, however often a process ended.
+  // INV-11: an action is charged if it may run or has run, and is given back its charge otherwise, however often a
+  // process ended.
   expect(await service.held()).toEqual(known.held);
   if (known.phase === 'none' || known.phase === 'abandoned') return expect(action.state).toBe(known.phase);
   if (action.state === 'none' || action.state === 'abandoned') throw new Error('the action is missing');
@@ -143,7 +144,7 @@ const agree = async (known: ActionModel, service: Service): Promise<void> => {
   expect(action.sealingRevision !== null).toBe(known.phase === 'over');
   const types = await service.types();
   expect(types.filter((type) => type === 'LateReport')).toHaveLength(known.lateReports);
-  // INV-13: one decision, and nothing ran without the signatures that it needed.
+  // INV-13: there is one decision, and nothing ran without the required signatures.
   const ends = ['ApprovalDecided', 'ApprovalExpired', 'ActionCancelled'];
   expect(types.filter((type) => ends.includes(type)).length).toBeLessThanOrEqual(1);
   const hasRun = types.includes('ExecutionReady') || types.includes('EdgeAuthorized');
@@ -204,7 +205,7 @@ const submissions = fc
     submitting(fate, { ...said, required: said.decision === 'require_approval' ? signatures : 0 }),
   );
 
-/** One that runs in gateway mode. */
+/** Submissions that are allowed in gateway mode. */
 const allowances = fc
   .record({ isRepeatable: fc.boolean(), isReadBack: fc.boolean() })
   .map((said) => submitting('answered', { decision: 'allow', mode: 'gateway', required: 0, ...said }));
@@ -240,7 +241,7 @@ const signatures = fc.tuple(persons, fates).map(
 
 const claims = fc.tuple(fc.nat(), fc.constantFrom(true, true, false), fates).map(([number, isHeard, fate]) => {
   const supersedes = (known: ActionModel): string | null => (isHeard ? (known.claims.at(-1) ?? null) : 'another');
-  // Whoever repeats a claim after a crash sends the same one: its token tells.
+  // A claim that is repeated after a crash has the same token.
   const token = (known: ActionModel): string => `claim-${known.claims.length}-${number}`;
   return new Sent(
     'claim',
@@ -258,7 +259,7 @@ const claims = fc.tuple(fc.nat(), fc.constantFrom(true, true, false), fates).map
   );
 });
 
-/** Mostly of the newest claim, which may be over by then. */
+/** Outcomes, mostly of the newest claim, which may have ended by then. */
 const outcomes = fc.tuple(fc.constantFrom(0, 0, 0, 1, 2, 3), statuses, fates).map(([index, status, fate]) => {
   const token = (known: ActionModel): string => known.claims[known.claims.length - 1 - index] ?? 'never claimed';
   return new Sent(
@@ -366,7 +367,7 @@ const commands = fc.commands(
   { maxCommands: 40 },
 );
 
-/** What executors, readers and sweepers say, by itself: by chance alone three of them seldom meet. */
+/** Only the commands of executors, readers and sweepers, because three of them seldom meet among all commands. */
 const wordsOfMany = fc.commands(
   [
     claims,

@@ -25,15 +25,18 @@ import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
 import { silentLogger } from '../support/silent-logger.js';
 
-/** On PostgreSQL; a quarter on the test server of the other store, which is slower. APPROVAL_RACES=10000 tries more often. */
+/**
+ * How many races of four contenders run on PostgreSQL. The other store, whose test server is slower, runs a quarter.
+ * APPROVAL_RACES=10000 tries more often.
+ */
 const ROUNDS = Number(process.env['APPROVAL_RACES'] ?? 4_000);
-/** Of the other races, which have two contenders. */
+/** How often the other races run, which have two contenders. */
 const PAIRS = ROUNDS / 40;
-/** Races at a time, each with processes of its own: they meet each other in the log, too. */
+/** How many races run at a time, each with processes of its own; all of them share one log. */
 const LANES = 8;
 const TOOLS = [{ name: 'update', method: 'POST', path: '/v1/customers', args: {} }];
 const ENDS = ['approved', 'denied', 'expired', 'cancelled'] as const satisfies readonly ApprovalStatus[];
-/** What a loser may be told. */
+/** The error codes that a loser may get. */
 const REFUSALS = ['approval_decided', 'approval_expired', 'conflict'];
 const ENDINGS = ['ApprovalDecided', 'ApprovalExpired', 'ActionCancelled'];
 
@@ -43,7 +46,7 @@ class ManualClock extends Clock {
   override monotonicMs = (): number => this.ms;
 }
 
-/** A process of its own: it hears of the others by the log alone. */
+/** A process of its own, which shares only the log with the others. */
 class Instance {
   readonly clock = new ManualClock();
   readonly gate: GateKernel;
@@ -85,13 +88,13 @@ class Instance {
 
 const HEAD_STARTS = 4;
 
-/** By which the one whose turn it is to begin is ahead of the others: so many questions to the log. */
+/** Delays a contender by up to `HEAD_STARTS` reads of the log, so that the first one has a head start. */
 const headStart = async (round: number): Promise<void> => {
   const questions = Math.floor(round / 4) % HEAD_STARTS;
   for (let question = 0; question < questions; question += 1) await log.stores[2]?.head();
 };
 
-/** One log, over a connection of its own for each process. */
+/** One log, with a connection of its own for each process. */
 interface Log {
   readonly stores: readonly EventStore[];
   close(): Promise<void>;
@@ -121,7 +124,7 @@ const onKurrent = async (): Promise<Log> => {
 
 let log: Log;
 let bench: GateBench;
-/** Three processes each. */
+/** Each lane has three processes. */
 let lanes: readonly (readonly Instance[])[];
 let members: readonly Member[];
 
@@ -140,7 +143,7 @@ const held = async (): Promise<{ readonly id: ActionId; readonly expiresAtMs: nu
   return { id, expiresAtMs: Date.parse(approval!.terms.expires_at) };
 };
 
-/** Whether it was done; a loser must have been told one of three things. */
+/** Whether the command succeeded. A loser must get one of the codes in `REFUSALS`. */
 const isDone = (said: Promise<unknown>): Promise<boolean> =>
   said.then(
     () => true,
@@ -150,12 +153,15 @@ const isDone = (said: Promise<unknown>): Promise<boolean> =>
     },
   );
 
-/** One race of four, with its end checked. @returns who has won */
+/**
+ * One race of four contenders: checks the action's end.
+ * @returns the status that won
+ */
 const race = async (round: number, [one, two, three]: readonly [Instance, Instance, Instance]): Promise<string> => {
   const [anna, ben] = members as [Member, Member];
   const { id, expiresAtMs } = await held();
   const contextDigest = (await one.scene.review(id)).digest;
-  // A millisecond before, at, and after the end of the time.
+  // Decisions are dated a millisecond before the approval expires, or exactly then.
   const saidAt = timestampOf(expiresAtMs - 1 + (round % 8 === 0 ? 1 : 0));
   three.clock.ms = expiresAtMs + (round % 2);
   const by = (user: Member['user']) => ({ ...bench.metadata(saidAt), actor: { type: 'user' as const, id: user } });
@@ -165,7 +171,7 @@ const race = async (round: number, [one, two, three]: readonly [Instance, Instan
     () => three.sweep(id, expiresAtMs),
     () => two.cancelling.execute(new CancelAction(id, bench.metadata(saidAt))),
   ];
-  // Whoever begins has the better chance, so they take turns.
+  // The contender that begins has the better chance, so they take turns.
   const turn = round % contenders.length;
   const order = [...contenders.slice(turn), ...contenders.slice(0, turn)];
   await Promise.all(
@@ -179,13 +185,13 @@ const race = async (round: number, [one, two, three]: readonly [Instance, Instan
   const { approval, ready } = (await bench.action(id)) as LivingAction;
   const status = approval?.status ?? '';
   expect(ENDS).toContain(status);
-  // It runs by a yes and by nothing else; a time that was over lets nobody decide.
+  // The action runs only if it was approved, and nobody can decide after it has expired.
   expect(ready !== null).toBe(status === 'approved');
   if (saidAt >= timestampOf(expiresAtMs)) expect(status).toBe('expired');
   return status;
 };
 
-/** The one store proves in the commit what a decision rests on, the other is asked as late as it can be. */
+/** PostgreSQL checks in the commit what a decision was judged by; the other store is asked right before the append. */
 const LOGS = [
   ['PostgreSQL', onPostgres, ROUNDS],
   [KURRENT_UNDER_TEST, onKurrent, ROUNDS / 4],
@@ -209,7 +215,7 @@ describe.each(LOGS)('on %s, three processes at one moment', (_store, open, round
         }
       }),
     );
-    // Each of them has won some.
+    // Each end has won some races.
     expect([...wins.keys()].sort()).toEqual([...ENDS].sort());
   }, 1_800_000);
 
@@ -252,7 +258,7 @@ describe.each(LOGS)('on %s, three processes at one moment', (_store, open, round
         said === 'approved' ? ['approved', 'approved'] : ['approver_not_eligible', 'pending'],
       );
       await new ApprovalScene(bench).organization({ type: 'RemoveMember', data: { membership: cara.membership } });
-      // What is not decided would wait for good, and no more than a hundred calls of an agent may.
+      // An undecided call would keep its place, and an agent may have only a hundred waiting calls.
       if (approval?.status === 'pending') await one.cancelling.execute(new CancelAction(id, bench.metadata()));
     }
   }, 900_000);

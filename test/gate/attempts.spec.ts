@@ -38,7 +38,7 @@ describe('a repeatable call that meets a passing failure', () => {
   });
 });
 
-/** Does not say what a connector is while it is told not to. */
+/** A store that fails to read connectors while `isAway` is set. */
 class ForgetfulStore extends MemoryEventStore {
   isAway = false;
 
@@ -55,7 +55,7 @@ describe('an executor that has yet to read the connector, while the store does n
     const store = new ForgetfulStore();
     const upstream = await startUpstream();
     const bench = await new GateBench(store).prepare(upstream.baseUrl, TOOLS);
-    // As a worker that has just started: it remembers nothing.
+    // Like a worker that has just started, with an empty cache.
     const worker = new GateBench(store);
     const close = async (): Promise<void> => {
       worker.close();

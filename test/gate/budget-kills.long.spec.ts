@@ -14,7 +14,10 @@ const DEADLINE_MS = 300_000;
 const LIMIT = 300;
 const CALLERS = 64;
 const APIS = 3;
-/** What is killed while the callers wait for the answers of a round. There are more calls than there is room for. */
+/**
+ * The process that is killed in each round, while the callers wait for answers. There are more calls than the budget
+ * allows.
+ */
 const ROUNDS = ['api', 'worker', 'api', 'api', 'worker', 'api'] as const;
 const CALLS = ROUNDS.length * CALLERS;
 const SETTINGS = {
@@ -50,7 +53,7 @@ for (const { stand, isThere, open } of STANDS) {
     let upstream: Upstream;
     let client: pg.Client;
     const apis: FleetProcess[] = [];
-    /** In the state directory that they share: whoever is told to looks there. */
+    /** Writes the failpoints file in the shared state directory; a process reads it after SIGUSR2. */
     const order = (fault: string): Promise<void> =>
       writeFile(join(String(fleet.environment['SERVICE_STATE_DIR']), 'failpoints'), fault);
 
@@ -84,7 +87,7 @@ for (const { stand, isThere, open } of STANDS) {
       await stores?.close();
     }, DEADLINE_MS);
 
-    /** Sent to one api after the other until one answers: with the action, or with the refusal. */
+    /** Sends the call to one api after the other until one answers, with the action or the refusal. */
     const untilAnswered = async (number: number): Promise<number> => {
       const call = {
         key: fleet.agentKey,
@@ -98,7 +101,7 @@ for (const { stand, isThere, open } of STANDS) {
       }
     };
 
-    /** At the moment before the append of one: what the call uses up is reserved, and nothing of it is in the log. */
+    /** Kills an api right before an append, when the call's charge is reserved and nothing of it is in the log. */
     const killBeforeAppend = async (begin: () => Promise<unknown>): Promise<void> => {
       const [api] = apis as [FleetProcess];
       await order('gate.t1=kill');
@@ -113,7 +116,7 @@ for (const { stand, isThere, open } of STANDS) {
       await Promise.all([answered, startApi()]);
     };
 
-    /** While it runs what the calls ask for. */
+    /** Kills the worker while it runs the calls. */
     const killWorker = async (begin: () => Promise<unknown>): Promise<void> => {
       const ran = upstream.seen.length;
       const answered = begin();
@@ -122,7 +125,7 @@ for (const { stand, isThere, open } of STANDS) {
       await Promise.all([answered, fleet.start('worker', 1)]);
     };
 
-    /** Of the whole log: how each call was decided, and how many charges it holds. */
+    /** The decision and the number of charges of each call in the log. */
     const decisions = async (): Promise<readonly (readonly [outcome: string, charges: number])[]> => {
       const log = new LogReader({ connectionString: fleet.connectionString, eventStoreUrl: stores.eventStoreUrl });
       try {
@@ -163,7 +166,7 @@ for (const { stand, isThere, open } of STANDS) {
         };
         for (const killed of ROUNDS) await (killed === 'api' ? killBeforeAppend(askAll) : killWorker(askAll));
         expect(statuses.filter((status) => status === 429)).toHaveLength(CALLS - LIMIT);
-        // Whatever was refused was refused by the budget, and every call that was accepted was charged.
+        // Only the budget refused calls, and every accepted call was charged.
         const decided = await decisions();
         expect(decided.filter(([outcome]) => outcome === 'allow')).toEqual(Array(LIMIT).fill(['allow', 1]));
         expect(decided.filter(([outcome]) => outcome !== 'allow')).toEqual(Array(CALLS - LIMIT).fill(['deny', 0]));
@@ -180,7 +183,7 @@ for (const { stand, isThere, open } of STANDS) {
         await fleet.end('worker', 'SIGKILL');
         await client.query(`truncate gate.budget_reservations, gate.budget_counters`);
         await client.query(`delete from gate.checkpoint where name = 'budgets'`);
-        // Nobody counts them: no call that the budget bounds runs meanwhile.
+        // No worker folds the rows, so calls that the budget bounds get 503 meanwhile.
         const [api] = apis as [FleetProcess];
         const call = { key: fleet.agentKey, body: { tool: 'crm.check', wait: 0 } };
         expect(await callAt(api.baseUrl, 'POST', '/v1/actions', call)).toMatchObject({ status: 503 });

@@ -10,7 +10,7 @@ import { startUpstream, type Upstream } from '../support/upstream.js';
 let upstream: Upstream;
 let scene: BudgetScene;
 let bench: GateBench;
-/** What the upstream answers. */
+/** The status that the upstream answers with. */
 let status = 200;
 
 beforeAll(async () => {
@@ -27,7 +27,9 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-/** What the budgets of this organization's policies hold, by their id. */
+/**
+ * What is charged to the budgets of the agent and of the policy, by budget and unit. Checks that the counters agree.
+ */
 const used = async (): Promise<Readonly<Record<string, number>>> => {
   await scene.settle();
   const { rows } = await scene.tables.pool.query<{ name: string; used: string }>(
@@ -330,12 +332,12 @@ describe('the rows of budgets', () => {
     await scene.settle();
     const [rows, counters] = [await scene.tables.dump(), await scene.tables.counters()];
     await scene.stopFollowing();
-    // As whoever restores a database of another log finds it.
+    // As after a restore of a database that belongs to another log.
     await scene.tables.pool.query(`update gate.checkpoint set store_id = 'another' where name = 'budgets'`);
     await scene.follow();
     await scene.settle();
     expect(await scene.tables.dump()).toEqual(rows);
-    // Nobody has asked about any of them since: each is opened by whoever does.
+    // No reservation has needed a counter since; each is opened by the first that does.
     expect(await scene.tables.counters()).toEqual([]);
     await pay(bench, {}, { isRun: false });
     await scene.settle();

@@ -11,7 +11,7 @@ import { runAgs } from '../support/run-ags.js';
 import { removeStateDir, temporaryStateDir } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
 
-/** Each comes at another moment of the server's own writing, which is behind by 0.2 s at most. */
+/** Several crashes, because each hits another moment of the server's background writes, which lag by at most 0.2 s. */
 const CRASHES = [1, 2, 3];
 
 describe('a database that ends without a farewell between what an append names and the append, which is sent again', () => {
@@ -28,7 +28,7 @@ describe('a database that ends without a farewell between what an append names a
     expect(await runAgs(['init'], { env })).toMatchObject({ code: 0 });
     deployment = await Deployment.open(parseConfig(env), 'a spec', silentLogger);
     const { durable, store } = deployment.database;
-    // As if a worker had counted all that the log says.
+    // As if a worker had folded the whole log.
     await durable.query(
       `insert into gate.checkpoint (name, store_id, position) values ('budgets', $1, $2)
        on conflict (name) do update set position = excluded.position`,

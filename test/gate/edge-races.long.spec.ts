@@ -33,7 +33,7 @@ class ManualClock extends Clock {
   override monotonicMs = (): number => this.ms;
 }
 
-/** A process of its own: it hears of the others by the log alone. */
+/** A process of its own, which shares only the log with the others. */
 const processOn = (
   store: EventStore,
   { registry, randomness, settings, nonces, budgets, people, places }: GateKernel,
@@ -119,7 +119,7 @@ describe('a report against the deadline, a millisecond before, at, and after it 
           )
           .then(() => true, isConflict);
       const sweep = (): Promise<boolean> => sweeper.sweep().then(({ ended }) => ended === 1);
-      // Whoever begins has the better chance, so they take turns.
+      // The contender that begins has the better chance, so they take turns.
       const both = round % 2 === 0 ? [report(), sweep()] : [sweep(), report()].reverse();
       const [isReported, isLost] = await Promise.all(both);
       expect([reportMs < 0 || !isReported, sweepMs >= 0 || !isLost]).toEqual([true, true]);
@@ -129,7 +129,7 @@ describe('a report against the deadline, a millisecond before, at, and after it 
       if (!isReported && !isLost) expect([reportMs >= 0, sweepMs < 0]).toEqual([true, true]);
       ends[isReported ? 'reported' : isLost ? 'lost' : 'neither'] += 1;
     }
-    // Each of them has won some of the rounds that both could win.
+    // Each of them has won some of the rounds in which both were in time.
     expect(ends.reported).toBeGreaterThan(ROUNDS / 9);
     expect(ends.lost).toBeGreaterThan((4 * ROUNDS) / 9);
   }, 600_000);

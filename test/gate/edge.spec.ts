@@ -28,7 +28,7 @@ rules:
     decision: allow
 `;
 
-/** The fold of the log, made anew at each question. */
+/** Due actions, folded from the whole log at each call. */
 class FoldedDueActions extends DueActions {
   constructor(private readonly bench: GateBench) {
     super();
@@ -97,7 +97,7 @@ describe('a call in proxy mode', () => {
     expect(await typesOf(id)).toEqual(['ActionSubmitted', 'ActionDecided', 'EdgeAuthorized']);
     const { submission, edge } = await read(id);
     expect(edge).toEqual({ deadline: timestampOf(Date.parse(now) + TIMEOUT_MS) });
-    // A registered tool is resolved as the gateway resolves it.
+    // A registered tool is resolved as in gateway mode.
     expect(submission).toMatchObject({
       mode: 'proxy',
       side_effect: 'write',

@@ -153,7 +153,7 @@ describe('a reservation that no action followed', () => {
       return append(...given);
     };
     const slow = scene.call(header);
-    // It may be refused before anybody waits for it.
+    // It may be rejected before it is awaited.
     slow.catch(() => undefined);
     while ((await scene.countNonces()) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     scene.bench.clock.jumpMs = MINUTE_MS + 1_000;

@@ -25,7 +25,7 @@ const keysOfOrganization = async (): Promise<readonly KeyId[]> => {
   return state.status === 'none' ? [] : [...state.adminKeys.keys()];
 };
 
-/** Two first starts at once, or a retry after a crash. */
+/** For example two first starts of a service at once, or a retry after a crash. */
 describe('a command for a key that is repeated names the same key, and has no secret to show', () => {
   it('creating one for an agent', async () => {
     const create = () => bench.agents.createKey(bench.org, bench.agent, { livemode: false }, metadata);

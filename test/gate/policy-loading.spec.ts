@@ -32,7 +32,7 @@ const service = (): GateBench => {
   return bench;
 };
 const organization = (): Promise<GateBench> => service().prepare(upstream.baseUrl, TOOLS);
-/** The same organization in another process: it shares the log, and nothing else. */
+/** The same organization in another process, which shares only the log. */
 const anotherInstanceOf = ({ org, agent, key }: GateBench): GateBench => Object.assign(service(), { org, agent, key });
 const decisionBy = async (bench: GateBench, since?: 'remembered') => {
   const { action } = await bench.submit({}, bench.handler(), bench.metadata(), since);
@@ -52,7 +52,7 @@ describe('an activation', () => {
 });
 
 describe('a version that cannot be loaded', () => {
-  /** As an older build finds what a newer one has saved. */
+  /** Enforces a version that a newer build has saved and this one cannot read. */
   const enforceUnreadable = async (bench: GateBench): Promise<void> => {
     const policy = await bench.enforce(DENY);
     const version: PolicyEvent = {

@@ -203,7 +203,7 @@ describe('a crash', () => {
 
   it('between outcome and observation: another process reads, once it is silent', async () => {
     const upstream = await set({ onRead: (read) => read > 1 });
-    // The first reader hangs on for ever: its process is gone.
+    // The first reader never ends, as if its process were gone.
     const id = await refund();
     await scene.bench.action(id, ({ state }) => state === 'witnessing');
     expect((await scene.sweepUntil(isRecorded, id)).witness).toMatchObject({ verdict: 'VERIFIED' });

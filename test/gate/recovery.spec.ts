@@ -52,7 +52,7 @@ describe('a crash between claim and outcome', () => {
   ])(
     'of a %s one waits for no deadline where a living executor could not record it',
     async (_runs, tool, end, sent) => {
-      // Longer than a sweep is waited for here.
+      // A timeout that is longer than these tests wait for a sweep.
       scene = await RecoveryScene.set({ config: { timeout_ms: 60_000 } });
       const { bench, rescuer, upstream } = scene;
       const { action: id } = await bench.submit({ tool }, bench.handler(new ManualStarter(null, null)));
@@ -72,7 +72,7 @@ describe('a crash between claim and outcome', () => {
     await scene.sweepUntil(isRecorded, id);
     const [accepted] = starter.accepted;
     await scene.executorNamed('exe_lost').run(accepted!);
-    // The send barrier refuses the zombie its first byte, and its word comes too late.
+    // The send barrier lets the former executor send nothing, and its report comes too late.
     expect(upstream.countFor(id)).toBe(0);
     const events = await bench.store.readStream(streamOf('action', id));
     expect(events.slice(-2).map(({ type }) => type)).toEqual(['LateReport', 'WitnessAmended']);
@@ -179,7 +179,7 @@ describe('a sweep', () => {
     const event = { id: '00000000-0000-8000-8000-000000000001', ...unread, metadata };
     await store.append({ stream, expectedRevision: revision, events: [event] });
     expect(await scene.sweepUntil(isRecorded, other)).toMatchObject({ outcome: { status: 'unknown' } });
-    // The only one that is open, and no store that is away.
+    // It is the only open execution, and the store is available, so the sweep itself does not fail.
     await scene.turn();
     expect(scene.logger.errors.map(String)).toEqual([expect.stringContaining(told)]);
   });

@@ -8,7 +8,7 @@ import { MemoryEventStore } from '#libs/infra/event-store';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
-/** As it is stored, its defaults filled in. */
+/** The tool as it is stored, with its defaults. */
 const UPDATE = {
   name: 'update',
   method: 'POST',
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-/** Accepted here, then the connector changes in another process, then executed here. */
+/** A call that is accepted here, and executed here after another process has changed the connector. */
 const executedAfter = async (changes: JsonObject | (() => Promise<void>)): Promise<ActionId> => {
   const starter = new ManualStarter(bench.executorId, null);
   const { action } = await bench.submit({ tool: 'crm.update' }, bench.handler(starter));
@@ -92,7 +92,7 @@ describe('a connector that another process changed between the decision and the 
     const asked = vi.spyOn(bench.store, 'heads').mockImplementationOnce(async (streams) => {
       const answer = await heads(streams);
       await bench.changeElsewhere({ base_url: after.baseUrl });
-      // Closed on both sides: whoever kept it has seen its end.
+      // After this the connection is closed on both sides, and the client that kept it knows.
       await new Promise((resolve) => kept?.once('close', resolve).end());
       return answer;
     });
@@ -122,7 +122,7 @@ describe('what the commit of the claim found standing', () => {
     await bench.submit({ tool: 'crm.update' }, bench.handler(starter), bench.metadata(), since);
     return starter.accepted[0]!;
   };
-  /** Streams asked for between the claim and the outcome. */
+  /** How often the store is asked for stream heads between the claim and the outcome. */
   const questionsOf = async (accepted: Accepted): Promise<number> => {
     const heads = vi.spyOn(bench.store, 'heads');
     await bench.executor.run(accepted);

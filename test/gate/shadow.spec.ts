@@ -39,7 +39,7 @@ const act = async (request: Parameters<GateBench['submit']>[0] = {}): Promise<Li
   const { action } = await bench.submit(request);
   return (await bench.action(action, ({ state }) => state === 'recorded')) as LivingAction;
 };
-/** As the calls of a moment ago have had it loaded. */
+/** Waits until the version in shadow is loaded, which the first call starts. */
 const loaded = async (): Promise<void> => {
   await act();
   const { state } = await bench.streams.load(streamRef(organizationDecider, bench.org));
@@ -134,7 +134,7 @@ describe('a version in shadow that fails', () => {
     new PolicyJudge(policies as CompiledPolicies, silentLogger).shadowOf(bench.org, SLOT, policyInput(), DECISION);
 
   it('says so, and throws nothing at the call', () => {
-    // Of no cost: one that could take long is watched by a clock, which a busy machine runs out of.
+    // With cost 0, because a costlier evaluation runs under a time limit that a busy machine may exceed.
     const broken = { isUsable: true, policy: { cost: 0 } as CompiledPolicy } as const;
     expect(ask({ known: () => broken })).toMatchObject({ outcome: null, reason: 'fault', differs: false });
   });

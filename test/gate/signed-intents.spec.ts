@@ -20,7 +20,7 @@ const OTHER_ORG = 'org_00000000000000000000000009';
 const OTHER_AGENT = 'agt_00000000000000000000000009';
 const stranger = SigningKey.generate();
 
-/** The refusal in one line; nothing of a call that is refused may be recorded, and it uses no nonce. */
+/** The refusal in one line. Checks that the refused call was not recorded and used no nonce. */
 const refused = async (scene: IntentScene, call: () => Promise<unknown>): Promise<string> => {
   const before = [await scene.countActions(), await scene.countNonces()];
   const { code, param, extra, status, message } = await rejected(IntentRefused, call());
@@ -115,7 +115,7 @@ rules:
   });
 });
 
-/** One way to fail each check, all of which can be combined. */
+/** A way to fail one check. Any two can be combined. */
 interface Attack {
   readonly json?: (value: JsonObject) => JsonObject;
   readonly text?: (text: string) => string;

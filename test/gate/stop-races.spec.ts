@@ -7,11 +7,11 @@ import { GateBench } from '../support/gate-bench.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const INSTANCES = 3;
-/** The catalogue says 1,000; each takes some 20 ms. */
+/** How many races run. Each takes about 20 ms; for a thorough run, set STOP_RACES to 1,000. */
 const RACES = Number(process.env['STOP_RACES'] ?? 90);
 /** INV-14: no byte reaches an upstream later than this after a committed Stop, on any instance. */
 const STOP_HOLDS_WITHIN_MS = 2_000;
-/** Turns of the event loop by which the calls or the Stop are ahead at most. */
+/** The most turns of the event loop by which the calls or the Stop get a head start. */
 const HEAD_STARTS = 8;
 const DEADLINE_MS = 120_000;
 
@@ -21,7 +21,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 };
 
-/** Each instance has its own connections and its own memory, as a process has, on one log in PostgreSQL. */
+/** The instances share one log in PostgreSQL. Each has its own connections and cache, as a process has. */
 describe('a Stop that races with calls of three instances (INV-14)', () => {
   let database: TestDatabase;
   let upstream: Upstream;
@@ -58,7 +58,7 @@ describe('a Stop that races with calls of three instances (INV-14)', () => {
     await database?.drop();
   });
 
-  /** As the controller does it: by what is remembered, and with a question where that is not enough. */
+  /** Submits as the controller does: by cached state first, and by reading the store if that is not enough. */
   const submit = async (bench: GateBench): Promise<SubmittedAction> => {
     const request = { tool: 'crm.update' };
     try {
@@ -83,7 +83,7 @@ describe('a Stop that races with calls of three instances (INV-14)', () => {
     async () => {
       const [admin] = benches as [GateBench];
       for (let race = 0; race < RACES / INSTANCES; race += 1) {
-        // So that each remembers its agent as one that may act.
+        // A call before the race, so that each instance caches its agent as not stopped.
         const before = await Promise.all(benches.map(call));
         const { agents } = admin.elsewhere();
         const ahead = (race % (2 * HEAD_STARTS)) - HEAD_STARTS;

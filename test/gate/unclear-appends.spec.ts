@@ -10,7 +10,7 @@ import type { Answer } from '../support/upstream.js';
 let scene: RecoveryScene;
 afterEach(() => scene.close());
 
-/** A store that loses what a test says; the process that sweeps is the one that executes. */
+/** A store that loses appends or answers as a test says. The process that sweeps is also the executor. */
 const setScene = async (answer?: Answer, config = {}) => {
   const store = new LosingStore();
   scene = await RecoveryScene.set({ store, config, ...(answer ? { answer } : {}) });
@@ -79,7 +79,7 @@ describe('an outcome that the store does not take at once', () => {
   it('is never given up by the process that knows it, however long past the deadline', async () => {
     const config = { timeout_ms: 100 };
     const { store, bench, sweeper } = await setScene(undefined, config);
-    // Of the growing waits between two tries, six last longer than deadline and silence together.
+    // Six tries, because their growing waits together last longer than deadline and silence.
     store.isAwayFor = { type: 'ActionWitnessed', appends: 6 };
     const { action } = await bench.submit({ tool: 'crm.update' }, bench.handler(inline()));
     await scene.turnFor(config.timeout_ms + 3 * SILENCE_MS, sweeper, []);

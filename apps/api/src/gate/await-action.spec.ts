@@ -24,10 +24,10 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** No bodies were removed. */
+/** Retention that has removed no bodies. */
 const kept = new RetentionReach(new MemoryEventStore(), { cursorOf: () => Promise.resolve(null) });
 
-/** Another attempt, claimed by another process. */
+/** Another process claims another attempt. */
 const tryAgain = async (id: ActionId): Promise<void> => {
   const { attempts } = (await bench.action(id)) as LivingAction;
   const data = { executor: 'exe_2', claim: 'c2', supersedes: attempts[0]!.claim, mayHaveRun: true };
@@ -100,7 +100,7 @@ describe('a wait for the seal', () => {
     const signs = { isNew: true, mayBeSealed: true };
     const read = await waiting.settled(idInStream(stream) as ActionId, caller, patience, signs);
     expect(read?.deed).toEqual(expect.stringMatching(/^deed_/));
-    // Whoever waits for a sign asks the store when none comes.
+    // A wait that has to wait for a message would have asked the store.
     expect(asks).not.toHaveBeenCalled();
   });
 

@@ -19,7 +19,7 @@ const args = { charge: 'ch_1', amount: 500 };
 
 type Response = Parameters<Answer>[1];
 
-/** Answers a read in the place of the payments API. */
+/** Set by a test to answer reads in place of the payments API. */
 let inItsPlace: ((response: Response) => void) | null = null;
 const payments = refundsUpstream({
   onRead: (_, response) => {
@@ -65,7 +65,7 @@ const read = async (id: unknown): Promise<Record<string, JsonObject & JsonObject
 const confirm = (id: unknown, headers = bench.adminKey): Promise<BrowserAnswer> =>
   bench.browser().send('POST', `/v1/actions/${String(id)}/witness`, undefined, headers);
 
-/** The whole log, as `ags audit` replays it. */
+/** The audit of the whole log, as `ags audit` makes it. */
 const audited = async () => {
   const { store } = bench.deployment.database;
   const audit = new LogAudit();

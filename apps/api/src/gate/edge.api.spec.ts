@@ -10,13 +10,13 @@ const BASE_URL = 'https://ags.example.com';
 const POLICY =
   'version: 1\ndefault: deny\nrules:\n  - id: files\n    match:\n      tools:\n        - files.*\n    decision: allow\n';
 const CALL = { tool: 'files.write', args: { path: 'a.txt' }, mode: 'proxy', connector_type: 'mcp' };
-/** Longer than any answer here may take. */
+/** A wait that is longer than any answer in these tests takes. */
 const LONG_WAIT = { wait: 25 };
 const REPORT = { status: 'succeeded', started_at: NOW, finished_at: NOW, result: { rows: 3, at: null } };
 const TIMEOUT_MS = 2_000;
 
 let bench: PeopleBench;
-/** Whose calls at the edge are to be reported within two seconds. */
+/** A deployment in which calls at the edge must be reported within two seconds. */
 let hasty: PeopleBench;
 let caller: Browser;
 
@@ -196,7 +196,7 @@ describe('POST /v1/actions/{id}/result', () => {
   });
 });
 
-/** An action that waits for a person, as a call under this key would have become. */
+/** An action that waits for approval, under the id that a call with this Idempotency-Key gets. */
 const pending = async (key: string, expiresAt = timestampOf(Date.now() + 600_000)): Promise<ActionId> => {
   const { deployment, org } = bench;
   const { streams, runner, ids } = deployment;

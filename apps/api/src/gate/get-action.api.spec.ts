@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-/** An action that was decided so and, where it was allowed, ended so. */
+/** A recorded action with this decision and, if it was allowed, this outcome. */
 const recorded = async (
   number: number,
   decision: Decision,

@@ -13,11 +13,11 @@ import { ListActions, ListActionsHandler } from './list-actions.query-handler.js
 const ROWS = 100_000;
 const PART = 20_000;
 const LIMIT = 25;
-/** Of the server's 8 KiB pages: what a page of the list may touch, wherever in the list it is. */
+/** The most 8 KiB pages of the database that one page of the list may read, wherever in the list it is. */
 const PAGES_MAX = 200;
 const TOOLS = 100;
 const RARE_KEY = testId('key', 50);
-/** To find the next name in an index. */
+/** Database pages that it takes to find the next name in an index. */
 const PAGES_OF_A_NAME = 5;
 
 interface PlanNode {
@@ -66,10 +66,13 @@ describe('list of actions, 100,000 of them', () => {
     await readModels.drop();
   });
 
-  /** Two organizations, ten agents, twenty keys, a hundred tools; one action in a thousand is unsealed, failed, or on somebody's behalf. */
+  /**
+   * Two organizations, ten agents, twenty keys, a hundred tools. One action in a thousand is unsealed, one failed, and
+   * one is on somebody's behalf.
+   */
   const fill = async (target: DataSource): Promise<void> => {
     await writeRows(target, ActionRow, [actionRow(1)]);
-    // A part at a time: all indexes grow with it, and a statement has some seconds alone.
+    // In parts, because every row updates all indexes and a statement may take a few seconds only.
     for (let first = 100; first < 2 * ROWS + 100; first += PART) await fillPart(target, first);
     await target.query('VACUUM ANALYZE read_models.actions');
   };
@@ -107,7 +110,10 @@ describe('list of actions, 100,000 of them', () => {
     const pages = roots.reduce((sum, root) => sum + root['Shared Hit Blocks'] + root['Shared Read Blocks'], 0);
     return { nodes: nodesOf(roots.at(-1)!), found: rows.length, pages };
   };
-  /** Where the 1,000th page begins: page by page would be a thousand queries. */
+  /**
+   * The position at which the 1,000th page begins, from the database, because paging there would take a thousand
+   * queries.
+   */
   const page1000 = async (): Promise<TimePosition> => {
     const [row] = await readModels.source.manager.find(ActionRow, {
       where: { org: TEST_ORG },
@@ -156,7 +162,7 @@ describe('list of actions, 100,000 of them', () => {
     expectIndexed(await planOf({ agent: testId('agt', 0) }, await page1000()), 'actions_by_agent');
   });
 
-  // Nothing matches, and all that is looked at is the names of a hundred tools.
+  // Nothing matches; only the names of a hundred tools are read.
   it.each<ActionFilterParameters>([
     { tool: '*l*l*g' },
     { tool: `*${'o'.repeat(190)}*` },

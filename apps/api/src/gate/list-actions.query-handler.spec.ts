@@ -44,7 +44,7 @@ const ROWS: readonly ActionRow[] = [
     execution: 'unknown',
     shadowDiffers: true,
   }),
-  // Of one moment: the id decides.
+  // These have the same time, so the id decides their order.
   actionRow(6, { createdAt: testTime(6) }),
   actionRow(7, { createdAt: testTime(6), tool: 'files.a\0b' }),
   actionRow(8, { org: OTHER_ORG }),

@@ -8,7 +8,7 @@ import { OfferedTools } from './offered-tools.js';
 
 const CONNECTORS = 20;
 
-/** Numbers the rounds of the event loop: in each of them others get their turn. */
+/** Counts the rounds of the event loop. Other work runs between two rounds. */
 class Rounds {
   number = 0;
   private next = setImmediate(() => this.begin());
@@ -23,7 +23,7 @@ class Rounds {
   }
 }
 
-/** What was described in which round, where each of the connectors has so many tools. */
+/** The round in which each connector was described, if each connector has so many tools. */
 const describedIn = async (toolsEach: number): Promise<readonly number[]> => {
   const rounds = new Rounds();
   const described: number[] = [];

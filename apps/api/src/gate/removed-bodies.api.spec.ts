@@ -19,7 +19,10 @@ afterAll(() => bench?.close());
 
 const get = (action: ActionId): Promise<BrowserAnswer> => caller.get(`/v1/actions/${action}`, bench.adminKey);
 
-/** An action that ran, with both bodies. Whether its deed is there is for the sealer of the bench. */
+/**
+ * An action with stored bodies of request and result; it has ended if `isEnded`. Its deed is made if the bench has a
+ * sealer.
+ */
 const recorded = async (number: number, isEnded = true): Promise<ActionId> => {
   const { payloads, database } = bench.deployment;
   const [action, org] = [testId('act', number), bench.org];
@@ -39,7 +42,7 @@ const sealed = async (number: number): Promise<ActionId> => {
   return action;
 };
 
-/** What the worker does once this many days have passed. */
+/** Runs the worker's retention as if this many days had passed. */
 const roundAfter = (days: number) => {
   const nowMs = () => bench.deployment.clock.nowMs() + days * DAY_MS + 1;
   return payloadRetentionOf(bench.deployment, { nowMs }).removeBatch(bench.org);
@@ -55,7 +58,7 @@ describe('GET /v1/actions/{id}, bodies whose days are over', () => {
     expect(await roundAfter(90)).toMatchObject({ removed: 2 });
     const removed = { removed: true };
     const execution = { ...(before.json['execution'] as object), result: removed };
-    // A result is remembered for a second by the process that wrote it.
+    // The process that stored the result caches it for a second.
     await vi.waitFor(async () => {
       const { status, json } = await get(action);
       expect([status, json]).toEqual([200, { ...before.json, request: removed, result: removed, execution }]);

@@ -197,7 +197,7 @@ describe('POST /v1/tools/resolve', () => {
       const names = [...first.data, ...second.data].map(({ tool: name }) => name);
       expect(new Set(names).size).toBe(8 * 64 + 3);
       expect(names).toHaveLength(8 * 64 + 3);
-      // Issued for all connectors, and not for one.
+      // The cursor was issued for a list of all connectors, so it is invalid for one connector.
       const { error } = await send('/v1/tools/resolve', { connector: 'crm', cursor: first.next_cursor }, 'agent');
       expect([error['code'], error['param']]).toEqual(['validation_failed', 'cursor']);
     });

@@ -9,11 +9,11 @@ import { ActionReader } from './action-reader.js';
 import { AwaitAction } from './await-action.js';
 import { SubmitActionController } from './submit-action.controller.js';
 
-/** How long a judgement at the door holds (rule KEY-4). */
+/** How long the access guard's judgement of the caller holds (rule KEY-4). */
 const HOLDS_MS = 1_000;
 const BODY = '{"tool":"crm.get"}';
 
-/** Writes down what the gate is asked for, and leaves it at that. */
+/** Records the commands that it receives, and fails each. */
 class UnavailableGate {
   readonly asked: SubmitAction[] = [];
   ofRemembered: Error = new MustAsk();
@@ -43,7 +43,7 @@ beforeEach(() => {
   edge.authenticator.remembered.clear();
 });
 
-/** A call whose body ends so much later than its caller was judged. */
+/** Sends a call whose body ends this much later than its caller was judged, and returns the command that it became. */
 const callOver = async (ms: number): Promise<SubmitAction | undefined> => {
   const connection = await RawConnection.open(edge.port);
   connection.send(

@@ -142,7 +142,7 @@ describe('POST /v1/intents/verify', () => {
       'validation_failed',
       'tool',
     ]);
-    // What is wrong with the shape comes before what is wrong with the arguments.
+    // Faults of the body's shape are told before faults of the arguments.
     expect(await refused('{"intent":1,"tool":"a.b","args":{"n":9007199254740993}}')).toEqual([
       400,
       'validation_failed',

@@ -236,7 +236,8 @@ describe('actions projection', () => {
     await expect(rows()).rejects.toThrow('ledger-');
   });
 
-  // Rows of an older shape would be read as the newer one. Raise `version` with the shape, then this list.
+  // Rows that were stored in an older shape would be read as if they had the new one. If this test fails, raise
+  // `version`, then change the list below.
   it('keeps rows in the shape of its version', async () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();

@@ -11,7 +11,7 @@ import { RecoveryLoop } from './recovery-loop.js';
 const EXECUTOR = 'exe_test';
 const INTERVAL_MS = 5;
 
-/** Says in which order rows are written and removed; every beat but the first waits to be let through. */
+/** Records the order in which rows are written and removed. Every beat but the first waits for `letThrough`. */
 class ObservedLiveness extends PostgresLiveness {
   readonly steps: string[] = [];
   readonly secondBeat = deferred();
@@ -79,7 +79,7 @@ describe('recovery loop', () => {
     await loop.start();
     await liveness.secondBeat.promise;
     const stopped = loop.stop();
-    // A removal that does not wait would have been asked for by now.
+    // A removal that does not wait for the beats would have been requested by now.
     await pool.query('select 1');
     liveness.letThrough.resolve();
     await stopped;

@@ -12,7 +12,7 @@ import type { Action } from './action.state.js';
 const briefOf = (events: readonly ActionEvent[]): ActionBrief | null =>
   events.reduce<ActionBrief | null>(briefAfter, null);
 
-/** What both tell of an action. */
+/** The facts that the brief and the whole action have in common. */
 const shared = (action: Action) => {
   if (action.state === 'none' || action.state === 'abandoned') return null;
   const { state, submission, decision, approval } = action;
@@ -31,13 +31,13 @@ const shared = (action: Action) => {
   };
 };
 
-/** What changes nothing of an action that the world hears of. */
+/** Events that change nothing in a brief. */
 const UNHEARD: readonly ActionEvent['type'][] = ['ExecutionStarted', 'LateReport', 'SubmissionAbandoned'];
 
 const actionEventsOf = (log: readonly ArbitraryStream[]): readonly ActionEvent[] =>
   log.filter(({ stream }) => categoryOf(stream) === 'action').flatMap(({ events }) => events as readonly ActionEvent[]);
 
-/** Long ones, in which each event follows at some time: of several logs, behind one submission. */
+/** Long event lists of one action: one submission, followed by the events of several arbitrary logs. */
 const lives: fc.Arbitrary<readonly ActionEvent[]> = fc
   .array(arbitraryLog(anyText), { minLength: 4, maxLength: 4 })
   .map((logs) => logs.flatMap(actionEventsOf))

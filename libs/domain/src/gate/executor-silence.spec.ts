@@ -3,7 +3,7 @@ import { ExecutorSilence } from './executor-silence.js';
 
 const LIMIT_MS = 5_000;
 const beats = (beat: number) => new Map([['exe_1', beat]]);
-/** Answered at once. */
+/** A reading that is answered at once. */
 const at = (ms: number) => ({ askedMs: ms, answeredMs: ms });
 
 describe('an executor is silent', () => {

@@ -13,11 +13,11 @@ const numbered = (count: number): string[] => Array.from({ length: count }, (_, 
 let shares: FairShares;
 beforeEach(() => (shares = new FairShares(SIZE)));
 
-/** How many places it comes to hold when it takes all it can get. */
+/** Takes all places that a sharer can get, and returns how many. */
 const takeAll = (who: Sharer): number => {
   for (let count = 0; ; count += 1) if (!shares.take(who)) return count;
 };
-/** What an organization of so many connectors comes to hold, each taking all it can get. */
+/** Takes all places that an organization with so many connectors can get, one connector after the other. */
 const takeAllOf = (org: string, connectors: number): number =>
   numbered(connectors).reduce((sum, connector) => sum + takeAll(sharer(org, connector)), 0);
 
@@ -62,7 +62,7 @@ describe('places shared by organizations and their connectors', () => {
     shares = new FairShares(2);
     const [first, second] = [sharer('a', 'first'), sharer('a', 'second')];
     const [third, fourth] = [sharer('a', 'third'), sharer('a', 'fourth')];
-    // Both shared ones, the spare one for connectors, and then a shared one beside it.
+    // Two shared places and the one spare place for connectors are taken, so the fourth connector gets none.
     expect([first, second, third, fourth].map((who) => shares.take(who))).toEqual([true, true, true, false]);
     shares.giveBack(first);
     expect(shares.take(third)).toBe(true);
@@ -106,7 +106,7 @@ const STEPS = fc.array(
   { minLength: 1, maxLength: 300 },
 );
 
-/** Counts by itself what everybody holds. */
+/** A count of everybody's places, independent of FairShares. */
 class Books {
   readonly held = new Map<string, { who: Sharer; count: number }>();
 
@@ -172,7 +172,7 @@ describe('in whatever order they are taken and given back, places', () => {
   });
 });
 
-/** Asks by taking, and gives back what it got. */
+/** Finds out whether a place could be had, by taking it and giving it back. */
 class Probe {
   constructor(private readonly places: FairShares) {}
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { IntentReason } from '#libs/crypto';
 import { intentRefused, intentRequired } from './intent-refusal.js';
 
-/** The thirteen checks, with what each may say (rule INTENT-2). */
+/** The thirteen checks with their possible reasons (rule INTENT-2). */
 const CHECKS: readonly (readonly [check: number, reason: IntentReason, param: string])[] = [
   [1, 'syntax', 'Service-Intent'],
   [2, 'too_large', 'Service-Intent'],

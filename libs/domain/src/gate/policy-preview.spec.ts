@@ -12,7 +12,7 @@ const action = (number: number, status: string | null = null): LivingAction =>
     submission: { action: testId('act', number), tool: 'crm.get', agent: testId('agt', 1), agent_name: 'support-1' },
     approval: status === null ? null : { status },
   }) as unknown as LivingAction;
-/** Nothing is in force: compared is what was decided then. */
+/** No version is in force, so the draft is compared with the recorded outcome. */
 const was = (recorded: Decision['outcome']): BesideDraft => ({ recorded, inForce: null });
 const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one', timeLimitTripped: false };
 

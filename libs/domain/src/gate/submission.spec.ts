@@ -49,7 +49,7 @@ describe('canonical request: arguments are at most 32 containers deep, the objec
 describe('canonical request: the largest arguments that are accepted', () => {
   it.each(dearObjects(ARGS_PROFILE.maxBytes))('%s', (_, args) => {
     const { canonicalArgs } = canonicalRequest(requestOf(args.toString()));
-    // Compared as bytes: a difference of a quarter of a million characters is nothing to print.
+    // Compared as bytes, because a failed comparison of texts would print a quarter of a million characters.
     expect(Buffer.from(canonicalArgs).equals(args)).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { FairShares, type Sharer } from './fair-shares.js';
 import { WaitingTurns } from './waiting-turns.js';
 
 const sharer = (org: string, connector: string): Sharer => ({ org: org as OrgId, connector: connector as ConnectorId });
-/** Named as `org/connector/number`. */
+/** Adds actions named `org/connector/number`. */
 const add = (turns: WaitingTurns, ...names: string[]): void => {
   for (const name of names) {
     const [org = '', connector = ''] = name.split('/');

@@ -69,7 +69,7 @@ const record = (outcome: ExecutionOutcome) =>
 const readBack = (verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE', ...reasons: readonly string[]) =>
   ({ type: 'RecordReadBack', data: { verdict, reasons, evidenceDigest: digest } }) as const;
 
-/** The action's events when each command in turn was decided on. */
+/** The action's events after each command was decided in turn. */
 const having = (
   events: readonly ActionEvent[],
   ...commands: readonly Parameters<ReturnType<typeof given>['when']>[0][]

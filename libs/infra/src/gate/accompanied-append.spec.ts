@@ -70,7 +70,7 @@ describe('appends whose companions the database cannot take', () => {
   it('go alone', async () => {
     const { connectionString, drop } = await createTestDatabase();
     const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
-    // Of a schema without the gate's tables, and so without the function.
+    // A schema without the gate's tables, and so without the function `gate.append_accompanied`.
     const store = new PostgresEventStore({ ...common, storesPayloads: true });
     const ends: CompanionsEnd[] = [];
     store.accompany(() => ({

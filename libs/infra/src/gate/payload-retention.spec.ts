@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Batches until nothing is due. */
+/** Removes batches until nothing is due, and returns how many bodies were removed. */
 const round = async (retention = scene.retention(), of = org): Promise<number> => {
   let removed = 0;
   for (;;) {
@@ -25,7 +25,7 @@ const round = async (retention = scene.retention(), of = org): Promise<number> =
   }
 };
 
-/** This many actions of one day each, with a deed of their own. */
+/** Seals one action and lets a day pass, so many times. */
 const days = async (count: number): Promise<readonly ActionId[]> => {
   const actions: ActionId[] = [];
   for (let day = 0; day < count; day += 1) {
@@ -103,7 +103,7 @@ describe('retention: batches', () => {
     const actions = await days(5);
     scene.pass(DEFAULT_MS);
     const retention = scene.retention(2);
-    // The first deed is the one of the organization's creation.
+    // The first deed is that of the organization's creation.
     expect(await retention.removeBatch(org)).toEqual({ deeds: 2, removed: 2, hasMore: true });
     expect(await scene.bodiesOf(...actions)).toEqual([0, 2, 2, 2, 2]);
     expect(await retention.removeBatch(org)).toEqual({ deeds: 2, removed: 4, hasMore: true });

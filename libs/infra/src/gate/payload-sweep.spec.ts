@@ -58,7 +58,7 @@ const lateReport = (number: number, digest: Digest): ActionEvent => ({
   },
 });
 
-/** A row written `ageMs` ago. */
+/** Stores a row that looks `ageMs` old. */
 const stored = async (number: number, kind: PayloadKind, digest: Digest, ageMs = HOUR_MS + 1_000): Promise<void> => {
   const owner = testId('act', number);
   await payloads.put({ owner, org: TEST_ORG, kind, digest, body: '{}' });
@@ -178,7 +178,7 @@ describe('payload sweep: what is left alone', () => {
 });
 
 describe('payload sweep: each row is looked at once', () => {
-  /** The actions that were asked for, in the order of the questions. */
+  /** Records which actions the sweep asks the store for, by call. */
   const spyOnOwners = () => {
     const heads = vi.spyOn(store, 'heads');
     return () => heads.mock.calls.map(([streams]) => streams.filter((stream) => stream.startsWith('action-')));
@@ -243,7 +243,7 @@ describe('payload sweep: a crash', () => {
   });
 
   it('between the removal and the move of the place undoes the removal, and the next sweep does both', async () => {
-    // At the end of the transaction, when the rows are gone and the place has moved.
+    // Ends the connection at the end of the transaction, after the rows are removed and the position has moved.
     await pool.query(
       `create function gate.die() returns trigger language plpgsql as $$
          begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$;

@@ -182,13 +182,13 @@ describe('callers that wait at the same moment', () => {
 });
 
 describe('a time zone that was changed on the day', () => {
-  // Noon in UTC is nine in the evening in Tokyo; three hours later the next day has begun there.
+  // Noon in UTC is 21:00 in Tokyo, where the next day begins three hours later.
   const tokyo = (nowMs: number) => charge({ limit: 3, period: localPeriodAt('day', 'Asia/Tokyo', nowMs) });
 
   it('gives no second budget: a day that begins under another name holds what was used in it', async () => {
     const now = NOON_MS + 4 * HOUR_MS;
     const utc = charge({ limit: 3 });
-    // One before midnight of Tokyo, two after it.
+    // One reservation before midnight in Tokyo and two after it.
     for (const [number, reservedMs] of [NOON_MS, now, now].entries()) {
       await tables.reservations.reserve(reservation(number, { reservedMs, charges: [utc] }));
     }
@@ -197,7 +197,7 @@ describe('a time zone that was changed on the day', () => {
       after.push(await tables.reservations.reserve(reservation(number, { reservedMs: now, charges: [tokyo(now)] })));
     }
     expect(after.map(isReserved)).toEqual([true, false]);
-    // Changed back, the first day goes on with what was used meanwhile.
+    // After the zone is changed back, the UTC day also counts what was used meanwhile.
     expect(isReserved(await tables.reservations.reserve(reservation(5, { reservedMs: now, charges: [utc] })))).toBe(
       false,
     );

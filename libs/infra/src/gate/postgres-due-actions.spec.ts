@@ -75,7 +75,7 @@ const lost = (number: number): ActionEvent => ({
   data: { action: testId('act', number), at: testTime(9) },
 });
 
-/** Whose time is over by then, in the order of their times. */
+/** The actions that are due by then, in the order of their times. */
 const dueBy = async (seconds: number, limit = 10) => {
   expect(await due.reach(await store.head(), 5_000)).toBe(true);
   return due.dueBy(testTime(seconds), null, limit);

@@ -119,7 +119,7 @@ describe('the executions that are open', () => {
     const blocker = await pool.connect();
     await blocker.query('begin; lock table gate.open_executions in exclusive mode');
     await log.append(action(1), ...started(1));
-    // Its statement has left, and stands still.
+    // Waits until the server has the former holder's statement, which is blocked by the lock.
     const isHeldUp = `select 1 from pg_locks where pid = $1 and not granted`;
     await vi.waitUntil(async () => (await blocker.query(isHeldUp, [rows[0]?.pid])).rowCount === 1, 20_000);
     await blocker.query('select pg_terminate_backend($1)', [rows[0]?.pid]);

@@ -49,7 +49,7 @@ const change = async ({ owner, kind }: Payload, set: string, ...values: unknown[
   expect(changed.rowCount).toBe(1);
 };
 
-/** Of every length in UTF-8, escaped where RFC 8785 escapes, and longer than a page of the server. */
+/** Bodies with characters of every length in UTF-8, with RFC 8785 escapes, and longer than a database page. */
 const BODIES = ['{}', '""', '{"a":"ä€😀"}', '"\\u0000\\\\ \u2028\u007f"', JSON.stringify('x€'.repeat(500_000))];
 
 describe('stored payloads, compared with the digests that name them', () => {

@@ -137,7 +137,7 @@ describe('a payload whose row was changed behind the service’s back', () => {
     await change(1, '{"number":2}');
     const thrown = await askedAnew(payload).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(DamagedPayload);
-    // Nobody's trouble but its own, and no wait mends it.
+    // The error is not one that a retry could mend, and concerns this payload only.
     expect(thrown).toBeInstanceOf(BrokenStream);
     expect(String(thrown)).toContain(`the ${kind} of ${payload.owner} that is stored beside the log is not the one`);
     expect(String(thrown)).toContain(payload.digest);
@@ -173,7 +173,8 @@ describe('payloads of a table that has grown since the connection was made', () 
   it('are looked up, and not searched for in all of it', async () => {
     const numbers = Array.from({ length: 40 }, (_, index) => index);
     await Promise.all(numbers.map((number) => payloads.put(payloadOf(number))));
-    // PostgreSQL keeps the plan of a statement that it has been asked often enough: here, while there are few rows.
+    // After several executions PostgreSQL keeps the plan of a prepared statement. Here it is made while there are few
+    // rows.
     for (let round = 0; round < 12; round += 1) {
       const found = await Promise.all(numbers.map((number) => stored(payloadOf(number))));
       expect(found).not.toContain(null);
@@ -189,7 +190,7 @@ describe('payloads of a table that has grown since the connection was made', () 
   });
 });
 
-/** Rows of the table that were read one after the other, by any connection of this database. */
+/** Rows of the table that were read by sequential scans, over any connection of this database. */
 const rowsRead = async (): Promise<number> => {
   await pool.query('select pg_stat_force_next_flush()');
   const { rows } = await pool.query<{ read: string }>(

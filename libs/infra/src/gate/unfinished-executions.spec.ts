@@ -27,7 +27,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await pool.query('truncate gate.open_executions, gate.checkpoint');
   store = new MemoryEventStore();
-  // Its first event, which is nobody's.
+  // Writes the store's own first event, which belongs to no action.
   await store.storeId();
   log = new GivenLog(store);
   open = new PostgresOpenExecutions(pool, store);
@@ -37,12 +37,12 @@ beforeEach(async () => {
 afterEach(() => following?.close());
 
 const action = (number: number): string => `action-${testId('act', number)}`;
-/** Without its claim. */
+/** Allowed and ready, but not claimed. */
 const allow = (...numbers: readonly number[]): Promise<void[]> =>
   Promise.all(numbers.map((number) => log.append(action(number), ...started(number).slice(0, 3))));
 const end = (number: number): Promise<void> => log.append(action(number), finished(number));
 
-/** As the worker does that folds the table: until then it stands where it stood. */
+/** Folds the log into the table as a worker does. Without it the table stays as it is. */
 const fold = async (): Promise<void> => {
   following = await open.follow(pool, (error) => expect.fail(String(error)));
   expect(await open.reach(await store.head(), 5_000)).toBe(true);

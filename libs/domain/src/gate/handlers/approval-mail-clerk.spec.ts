@@ -5,7 +5,9 @@ import { ApprovalMailClerk } from './approval-mail-clerk.js';
 
 const idOf = (index: number): ActionId => `act_${String(index).padStart(26, '0')}` as ActionId;
 
-/** A clerk before so many approvals, what it looks at, and which of them cannot be read. */
+/**
+ * A clerk with so many approvals to write about, and the list of those it has read. Those in `damaged` cannot be read.
+ */
 const clerkOf = (count: number, damaged: ReadonlySet<ActionId> = new Set()) => {
   const all = Array.from({ length: count }, (_, index) => idOf(index));
   const looked: string[] = [];

@@ -9,7 +9,7 @@ const sharer = (org: string, connector: string): Sharer => ({ org: org as OrgId,
 const [noisy, quick, other] = [sharer('a', 'noisy'), sharer('a', 'quick'), sharer('b', 'other')];
 const PLACES = 8;
 
-/** By what they end with: whether it was claimed, or why that could not be said. */
+/** Ends an execution that is under way: with whether it was claimed, or with an error. */
 let ends: Map<ActionId, (how: boolean | Error) => void>;
 let begun: ActionId[];
 let places: ExecutionPlaces;
@@ -36,7 +36,7 @@ const settled = () => new Promise(setImmediate);
 const idOf = ({ org, connector }: Sharer, number: number | string) => `${org}/${connector}/${number}` as ActionId;
 const takeUp = async (who: Sharer, first: number, count: number): Promise<void> => {
   for (let each = 0; each < count; each += 1) {
-    // What the queue does with a job that fails.
+    // The queue ignores the error of a job, too.
     places.takeUp(idOf(who, first + each)).catch(() => undefined);
   }
   await settled();
@@ -69,7 +69,7 @@ describe('places for executions', () => {
     expect([begunBy(noisy).length, begunBy(other).length]).toEqual([4, 2]);
     await end(idOf(noisy, 0));
     await end(idOf(noisy, 1));
-    // Three are under way of each.
+    // Each organization has three executions under way.
     expect([begunBy(noisy).length, begunBy(other).length]).toEqual([4 + 1, 2 + 1]);
   });
 
@@ -127,7 +127,7 @@ const STEPS = fc.array(
   { minLength: 20, maxLength: 120 },
 );
 
-/** Plays steps on places, and keeps the list of what waits. */
+/** Runs steps on the places and records what was submitted and taken. */
 class Play {
   private readonly submitted: ActionId[] = [];
   private readonly taken: Sharer[] = [];
@@ -160,7 +160,7 @@ class Play {
     return this.submitted.filter((id) => !begun.includes(id));
   }
 
-  /** Of each connector the order in which its actions came, and in which they were begun. */
+  /** For each connector, the order in which its actions were submitted and that in which they began. */
   orders(): [came: string[], begun: string[]][] {
     const connectors = new Set(this.submitted.map((id) => id.slice(0, id.lastIndexOf('/') + 1)));
     const of = (ids: string[], connector: string) => ids.filter((id) => id.startsWith(connector));

@@ -25,7 +25,7 @@ beforeEach(() => {
   } as unknown as ActionExecutor;
   let last = 0;
   const randomness: Randomness = { bytes: (count) => new Uint8Array(count).fill((last += 1)) };
-  // One place for a connector alone.
+  // With two places, one connector alone gets one.
   places = new ExecutionPlaces(executor, logger, 2);
   starter = new InlineExecutionStarter({ executor, places, queue: {} as JobQueue }, 'exe_1', randomness, logger);
 });

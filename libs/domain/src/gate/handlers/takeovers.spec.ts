@@ -26,7 +26,7 @@ beforeEach(() => {
 
 const turn = (): Promise<void> => new Promise(setImmediate);
 
-/** Numbers of those that were begun. */
+/** Begins so many takeovers, and returns the numbers of those that began at once. */
 const beginMany = (who: Sharer, first: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => first + index).filter((each) => takeovers.begin(who, action(each), lost));
 
@@ -64,7 +64,7 @@ describe('executions taken over at once', () => {
 
   it('begin as soon as there is room, in their order, and each once', async () => {
     beginMany(noisy, 1, 11);
-    // A sweep that comes meanwhile finds the same ones.
+    // Another sweep finds the same executions.
     beginMany(noisy, 1, 11);
     for (const [ended, begun] of [
       [1, 9],
