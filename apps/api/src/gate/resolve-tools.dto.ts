@@ -9,7 +9,7 @@ class NamedTool {
   name!: string;
 }
 
-/** POST /v1/tools/resolve. */
+/** The body of POST /v1/tools/resolve. */
 export class ResolveToolsBody {
   @IfPresent()
   @IsString({ message: 'must be a string' })

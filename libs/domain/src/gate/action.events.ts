@@ -87,7 +87,7 @@ export interface ShadowDecision {
 export interface SubmittedIntent {
   readonly kid: string;
   readonly nonce: string;
-  /** Unix milliseconds. */
+  /** When the intent expires, in Unix milliseconds. */
   readonly exp: number;
 }
 

@@ -4,7 +4,7 @@ import type { ActionId, AgentId } from '../kernel/index.js';
 export interface WantedPlace {
   readonly agent: AgentId;
   readonly action: ActionId;
-  /** Unix milliseconds. */
+  /** When the place was reserved, in Unix milliseconds. */
   readonly reservedMs: number;
   /** The most places that calls of the agent may hold, this one included. */
   readonly limit: number;

@@ -3,7 +3,7 @@ import type { ActionId, DomainEvent, Timestamp } from '../kernel/index.js';
 import type { ActionEvent, BudgetCharge } from './action.events.js';
 
 export type SettlementChange =
-  /** The log confirms what the action holds. */
+  /** The decision is in the log, so the action's charges are confirmed. */
   | {
       readonly change: 'charged';
       readonly action: ActionId;

@@ -9,7 +9,7 @@ import { createTestDatabase } from '../../../../test/support/database.js';
 import { firstOf, newStream } from '../../../../test/support/new-event.js';
 import { installGateSchema } from './gate-schema.js';
 
-/** The function is installed with the gate's tables. */
+/** The function `gate.append_accompanied` is installed with the gate's tables. */
 const start = async (): Promise<EventStoreHarness> => {
   const { connectionString, drop } = await createTestDatabase();
   const common = { connectionString, applicationName: 'contract' };
