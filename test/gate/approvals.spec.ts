@@ -110,7 +110,7 @@ describe('a call that a rule asks people about', () => {
     expect(Date.parse(ready?.startBy ?? '') - Date.parse(approval?.decidedAt ?? '')).toBe(5 * 60 * 1000);
   });
 
-  it('never runs by a no', async () => {
+  it('never runs after a denial', async () => {
     const id = await held();
     await scene.deny(id, anna, { reason: 'No.' });
     expect(await action(id)).toMatchObject({ state: 'recorded', approval: { status: 'denied', reason: 'No.' } });
@@ -146,7 +146,7 @@ describe('an approval that too few could ever give', () => {
     expect(await decisionOf({ onBehalfOf: ben.user })).toMatchObject({ outcome: 'require_approval' });
   });
 
-  it('does not count who has left', async () => {
+  it('does not count former members', async () => {
     await scene.enforce('approvers:', `  - ${anna.user}`);
     await scene.organization({ type: 'RemoveMember', data: { membership: anna.membership } });
     expect(await decisionOf()).toMatchObject({ code: 'approval_unsatisfiable' });
@@ -154,7 +154,7 @@ describe('an approval that too few could ever give', () => {
 });
 
 describe('who may decide', () => {
-  it('is whoever has the role or stands above it', async () => {
+  it('is a member with the role or a higher one', async () => {
     const id = await held();
     expect(await refusal(scene.approve(id, vera))).toBe('approver_not_eligible');
     expect(await refusal(scene.deny(id, vera))).toBe('approver_not_eligible');
@@ -162,7 +162,7 @@ describe('who may decide', () => {
     expect(await statusOf(id)).toBe('approved');
   });
 
-  it('is who is named, whatever the role, and nobody else', async () => {
+  it('is a person who is named, whatever the role, and nobody else', async () => {
     await scene.enforce('approvers:', `  - ${vera.user}`);
     const id = await held();
     expect(await refusal(scene.approve(id, ben))).toBe('approver_not_eligible');
@@ -170,7 +170,7 @@ describe('who may decide', () => {
     expect(await statusOf(id)).toBe('approved');
   });
 
-  it('is no more who has left, or lost the role', async () => {
+  it('is no former member, and nobody who has lost the role', async () => {
     const id = await held();
     await scene.organization({ type: 'ChangeMemberRole', data: { membership: anna.membership, role: 'viewer' } });
     expect(await refusal(scene.approve(id, anna))).toBe('approver_not_eligible');
@@ -196,7 +196,7 @@ describe('who may decide', () => {
     expect(await statusOf(id)).toBe('denied');
   });
 
-  it('is not, by a yes, whom the call runs for, removed and invited again in between', async () => {
+  it('is not, to approve, the person the call runs for, even after a removal and a new invitation', async () => {
     const data = { membership: anna.membership, references: ['anna@crm'] };
     await scene.organization({ type: 'ChangeMemberReferences', data });
     const id = await held({ onBehalfOf: 'anna@crm' });
@@ -227,7 +227,7 @@ describe('four eyes', () => {
     expect(upstream.countFor(id)).toBe(1);
   });
 
-  it('a signature counts no more once its signer is no approver', async () => {
+  it('a signature no longer counts if its signer is no approver any more', async () => {
     const id = await held();
     await scene.approve(id, anna);
     await scene.organization({ type: 'ChangeMemberRole', data: { membership: anna.membership, role: 'viewer' } });
@@ -236,7 +236,7 @@ describe('four eyes', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
-  it('a signature counts no more once what was signed is another thing, and is given again', async () => {
+  it('a signature no longer counts if the context has changed, and can be given again', async () => {
     const id = await held();
     await scene.approve(id, anna);
     await bench.changeElsewhere({ tools: ELSEWHERE });
@@ -288,7 +288,7 @@ describe('what was looked at', () => {
     expect(upstream.countFor(id)).toBe(0);
   });
 
-  it('a no needs no digest: it is about whatever it is by now', async () => {
+  it('a denial needs no digest: it holds whatever the context is by now', async () => {
     const id = await held();
     await bench.changeElsewhere({ tools: ELSEWHERE });
     await scene.deny(id, anna);
@@ -365,7 +365,7 @@ describe('outcomes that cannot be sealed for too long (rule GATE-9)', () => {
 });
 
 describe('the end of the time', () => {
-  it('is said, and recorded by whoever comes first where nothing has swept it', async () => {
+  it('is answered, and recorded by the first request if no sweep has done so', async () => {
     const id = await held();
     bench.clock.jumpMs = 25 * HOUR_MS;
     expect(await refusal(scene.approve(id, anna, { contextDigest: null }))).toBe('approval_expired');
@@ -390,7 +390,7 @@ describe('the refusals stand in their order', () => {
     expect(await refusal(scene.approve(id, vera, stale as never))).toBe('approval_decided');
   });
 
-  it('what is another organization’s is not there', async () => {
+  it('the approval of another organization is not found', async () => {
     const id = await held();
     const other = await bench.organizations.create('Other', bench.metadata(timestampOf(bench.clock.nowMs())));
     const reviewed = scene.reviews.of(other.organization.org, (await action(id)).approval!.terms.approval);

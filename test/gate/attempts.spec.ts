@@ -65,7 +65,7 @@ describe('an executor that has yet to read the connector, while the store does n
     return { store, upstream, bench, worker, close };
   };
 
-  it('claims nothing: whoever can read it may', async () => {
+  it('claims nothing, so that a process that can read it may', async () => {
     const { store, upstream, bench, worker, close } = await setScene();
     const { action: id } = await bench.submit({ tool: 'crm.get' }, bench.handler(new ManualStarter(null, null)));
     store.isAway = true;
@@ -78,7 +78,7 @@ describe('an executor that has yet to read the connector, while the store does n
     await close();
   });
 
-  it('says of what it has claimed that nothing was sent, at once (CP-05)', async () => {
+  it('records at once that nothing was sent under its claim (CP-05)', async () => {
     const { store, upstream, bench, worker, close } = await setScene();
     const starter = new ManualStarter(worker.executorId, null);
     const { action: id } = await bench.submit({ tool: 'crm.get' }, bench.handler(starter));

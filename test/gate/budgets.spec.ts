@@ -84,7 +84,7 @@ describe('a call that a budget has no room for', () => {
     expect(refused).toEqual([false, true, false]);
   });
 
-  it('of the agent itself is told so', async () => {
+  it('is told if the budget is the own one of the agent', async () => {
     await enforce(CALLS_A_DAY(100));
     await setAgentBudgets({ calls_per_day: 1, spend_per_day: { amount: 500, currency: 'eur' } });
     const tooDear = await ended(bench, await pay(bench, { amount: 501 }));
@@ -99,7 +99,7 @@ describe('a call that a budget has no room for', () => {
     expect(await used()).toEqual({ 'calls_per_day calls': 1, 'spend_per_day eur': 0, 'daily calls': 1 });
   });
 
-  it('spends another currency than the budget counts: it is refused, and waiting would not help', async () => {
+  it('is refused without a time to retry if it spends another currency', async () => {
     await enforce(EUR_A_DAY(1_000));
     const { decision } = await ended(bench, await pay(bench, { amount: 1, currency: 'usd' }));
     expect(decision).toMatchObject({ code: 'policy_denied', source: 'budget', reason: 'budget money' });
@@ -176,7 +176,7 @@ describe('a call that waits for a person', () => {
     await enforce([...CALLS_A_DAY(1), ...EUR_A_DAY(100)], 'require_approval');
   });
 
-  it('holds what it needs meanwhile: a yes never fails for money', async () => {
+  it('keeps its charges meanwhile, so an approval never fails for money', async () => {
     const admin = await people.member('admin');
     const { action } = await pay(bench, { amount: 100 });
     expect((await pay(bench, { amount: 1 })).isRefused).toBe(true);
@@ -185,7 +185,7 @@ describe('a call that waits for a person', () => {
     expect(await used()).toEqual({ 'daily calls': 1, 'money eur': 100 });
   });
 
-  it('gives it back by a no', async () => {
+  it('gives them back when it is denied', async () => {
     const admin = await people.member('admin');
     const { action } = await pay(bench, { amount: 100 });
     await people.deny(action, admin);
@@ -193,7 +193,7 @@ describe('a call that waits for a person', () => {
     expect((await pay(bench, { amount: 100 })).isRefused).toBe(false);
   });
 
-  it('that too few could approve is refused, and holds nothing', async () => {
+  it('that too few could approve is refused, and is charged nothing', async () => {
     await bench.enforce(
       `${policyWith(CALLS_A_DAY(5), 'deny')}rules:\n  - id: two\n    decision: require_approval\n    approval:\n      required: 5\n`,
     );
@@ -205,13 +205,13 @@ describe('a call that waits for a person', () => {
 describe('one request', () => {
   beforeEach(() => enforce(CALLS_A_DAY(1)));
 
-  it('repeated under its key holds once and is answered with its action', async () => {
+  it('repeated under its key is charged once and answered with its action', async () => {
     const first = await pay(bench, {}, { idempotencyKey: 'k' });
     expect(await pay(bench, {}, { idempotencyKey: 'k' })).toMatchObject({ action: first.action, isReplay: true });
     expect(await used()).toEqual({ 'daily calls': 1 });
   });
 
-  it('a hundred times at once under one key is one call, also by what is remembered', async () => {
+  it('a hundred times at once under one key is one call, also if judged from the cache', async () => {
     await pay(bench, {}, { idempotencyKey: 'warm', isRun: false });
     await enforce(CALLS_A_DAY(1));
     const calls = Array.from({ length: 100 }, (_, index) =>
@@ -226,7 +226,7 @@ describe('one request', () => {
     expect(await used()).toEqual({ 'daily calls': 1 });
   });
 
-  it('whose key another request has taken meanwhile lets go what it held', async () => {
+  it('whose key another request has taken meanwhile frees its charges', async () => {
     await enforce(CALLS_A_DAY(10));
     const append = bench.store.append.bind(bench.store);
     const spy = vi.spyOn(bench.store, 'append').mockImplementationOnce(async (...given) => {
@@ -239,7 +239,7 @@ describe('one request', () => {
     expect(await used()).toEqual({ 'daily calls': 1 });
   });
 
-  it('whose first try was by something that had moved on holds once', async () => {
+  it('whose first try used an outdated cache is charged once', async () => {
     await enforce(CALLS_A_DAY(2));
     await pay(bench, {}, { isRun: false });
     await bench.changeElsewhere({ timeout_ms: 5_000 });
@@ -262,7 +262,7 @@ describe('a submission that a crash cut off between its reservation and its appe
     bench.clock.jumpMs = 0;
   });
 
-  it('holds for a minute; then it is swept, and the budget is whole again', async () => {
+  it('stays reserved for a minute; then it is swept, and the budget is whole again', async () => {
     await crash();
     const sweeper = scene.sweeperOf(bench);
     bench.clock.jumpMs = MINUTE_MS - 1_000;
@@ -273,7 +273,7 @@ describe('a submission that a crash cut off between its reservation and its appe
     expect((await pay(bench, {}, { isRun: false })).isRefused).toBe(false);
   });
 
-  it('tried again under its key goes on with what it holds', async () => {
+  it('keeps its reservation when it is tried again under its key', async () => {
     await crash({ idempotencyKey: 'k' });
     expect((await pay(bench, {}, { idempotencyKey: 'k', isRun: false })).isRefused).toBe(false);
     expect(await used()).toEqual({ 'daily calls': 1 });
@@ -301,7 +301,7 @@ describe('a submission that a crash cut off between its reservation and its appe
     }
   });
 
-  it('is not swept while the rows do not know the end of the log', async () => {
+  it('is not swept while the rows are behind the log', async () => {
     const { action } = await pay(bench, {}, { isRun: false });
     await scene.settle();
     await scene.stopFollowing();
@@ -365,7 +365,7 @@ describe('the rows of budgets', () => {
   });
 });
 
-it('a call that no budget bounds asks nothing about budgets', async () => {
+it('a call that no budget bounds reads nothing about budgets', async () => {
   await bench.enforce('version: 1\ndefault: allow\n');
   const reserve = vi.spyOn(bench.gate.budgets, 'reserve');
   const { action } = await pay(bench, { amount: 5 }, { isRun: false });

@@ -40,8 +40,8 @@ const say = async (changes: Partial<ChatWord> = {}) => {
   return chat.say({ ...word, contextDigest, reason: null, ...changes }, bench.metadata());
 };
 
-describe('a word that was said in a chat', () => {
-  it('is that of the member whose account it is, and says where it was said', async () => {
+describe('a decision that was sent in a chat', () => {
+  it('is that of the member who has the account, and records where it came from', async () => {
     expect((await say()).approval).toMatchObject({
       status: 'approved',
       decidedBy: { type: 'user', id: anna.user },

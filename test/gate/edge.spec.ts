@@ -142,14 +142,14 @@ describe('a tool that the agent alone knows (connector_type mcp)', () => {
     expect(JSON.parse(input ?? '')).toMatchObject({ request: {}, side_effect: 'unknown', mode: 'proxy' });
   });
 
-  it('asks no connector of that name either, whatever has become of it', async () => {
+  it('reads no connector of that name, even if there is one', async () => {
     await bench.setConnector('disabled');
     const { submission, edge } = await read(await authorize({ tool: 'crm.update', connectorType: 'mcp' }));
     expect([submission.connector, edge]).toEqual([null, expect.anything()]);
     expect((await read(await authorize({ tool: 'crm.update' }))).decision?.code).toBe('tool_unknown');
   });
 
-  it('is unknown where its name is none', async () =>
+  it('is unknown if its name is malformed', async () =>
     expect((await read(await authorize({ tool: 'files', connectorType: 'mcp' }))).decision?.code).toBe('tool_unknown'));
 });
 
@@ -162,7 +162,7 @@ describe('what an edge reports', () => {
     expect(await bench.payloads.get(id, 'result', outcome!.result_digest!)).toBe('{"done":true}');
   });
 
-  it('is a digest alone where the edge keeps the rest', async () => {
+  it('is only a digest if the edge keeps the result', async () => {
     const id = await authorize();
     const digest = digestOf('what the edge keeps');
     await report(id, { digest });
@@ -219,7 +219,7 @@ describe('the sweep of what is due', () => {
     expect((await typesOf(id)).filter((type) => type === 'EdgeLost')).toHaveLength(1);
   });
 
-  it('names an action that cannot be read once, and keeps none of the others for it', async () => {
+  it('logs an unreadable action once, and does not hold up the others', async () => {
     const [unreadable, silent] = [await authorize(), await authorize()];
     const stream = streamOf('action', unreadable);
     const id = '00000000-0000-8000-8000-000000000001';

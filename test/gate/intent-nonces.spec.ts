@@ -31,7 +31,7 @@ describe('a nonce is accepted once (check 13)', () => {
     expect([await scene.countActions(), await scene.countNonces()]).toEqual([1, 1]);
   });
 
-  it('so it is with a freshly signed intent, which is not used up by that', async () => {
+  it('so is the same call with a freshly signed intent, whose nonce is not used up', async () => {
     const [first, fresh] = [await scene.call(scene.sign(), { idempotencyKey: 'k' }), scene.sign()];
     expect(await scene.call(fresh, { idempotencyKey: 'k' })).toEqual({ ...first, isReplay: true, isExecuting: false });
     expect((await scene.call(fresh)).isReplay).toBe(false);
@@ -84,7 +84,7 @@ describe('a nonce is accepted once (check 13)', () => {
     expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
   });
 
-  it('what is remembered and has moved on costs no nonce: the second try of the request holds it', async () => {
+  it('an outdated cache costs no nonce: the second try of the request has it', async () => {
     await scene.call(scene.sign());
     await scene.bench.changeElsewhere({ timeout_ms: 5_000 });
     const [header, metadata] = [scene.sign(), scene.bench.metadata()];
@@ -219,7 +219,7 @@ describe('the rows of nonces', () => {
     expect(await scene.countNonces()).toBe(1);
   });
 
-  it('outlive what any clock within a minute of another still accepts', async () => {
+  it('are kept longer than any clock within a minute of another accepts the intent', async () => {
     const exp = scene.bench.clock.nowMs() + MINUTE_MS;
     await scene.call(scene.sign({ nonce: NONCE, exp }));
     expect(await scene.nonces.removeExpired(exp + 6 * MINUTE_MS)).toBe(0);

@@ -45,7 +45,7 @@ it(`what a tool did is read back and recorded on ${KURRENT_UNDER_TEST}`, async (
   expect((await typesIn(id)).slice(-2)).toEqual(['ExecutionFinished', 'ActionWitnessed']);
 });
 
-it('of several processes that read what a lost one wrote, one has the word', async () => {
+it('of several processes that read what a lost one wrote, one records its result', async () => {
   refunds.set('re_1', args);
   const id = await submit(new ManualStarter('exe_lost', null));
   await scene.sweepUntil(({ state }) => state !== 'executing', id);

@@ -188,7 +188,7 @@ describe('a crash', () => {
     expect(await scene.bench.action(id, isRecorded)).toMatchObject({ witness: { verdict: 'VERIFIED' } });
   });
 
-  it('where its result is needed, nobody can say', async () => {
+  it('leaves the write UNVERIFIABLE if the read needs its result', async () => {
     const upstream = await set();
     const id = await scene.bench.submit(
       { tool: 'crm.refund', args },
@@ -211,7 +211,7 @@ describe('a crash', () => {
     expect((await typesIn(id)).filter((type) => type === 'ActionWitnessed')).toHaveLength(1);
   });
 
-  it('between observation and verdict: the evidence is no word, and the next reader has it', async () => {
+  it('between observation and verdict: the evidence alone counts for nothing, and another process reads', async () => {
     const store = new LosingStore();
     await set({ store });
     vi.spyOn(scene.bench.payloads, 'append').mockImplementation(async (to, append, payload) => {
@@ -232,7 +232,7 @@ describe('a crash', () => {
     expect(await typesIn(id)).toHaveLength(6);
   });
 
-  it('after the verdict, its answer lost: there is one', async () => {
+  it('after the verdict, with its answer lost: there is one verdict', async () => {
     const store = new LosingStore();
     await set({ store });
     store.loses = 'ActionWitnessed';

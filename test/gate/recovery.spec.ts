@@ -191,7 +191,7 @@ describe('a sweep', () => {
     expect(await scene.sweeper.sweep()).toEqual({ open: lost.length, recovered: 0 });
   });
 
-  it('takes nothing up any more once its process stops', async () => {
+  it('starts nothing more after its process stops', async () => {
     scene = await RecoveryScene.set();
     await scene.lose('crm.get');
     expect(await scene.sweeper.sweep(AbortSignal.abort())).toEqual({ open: 0, recovered: 0 });
@@ -209,7 +209,7 @@ describe('the time of day, when it jumps by an hour (rule EXEC-5)', () => {
     expect(await scene.bench.action(id)).toMatchObject({ state: 'executing', outcome: null });
   });
 
-  it('keeps none that a living executor has lost, for longer than its own time and what it takes to record it', async () => {
+  it('ends one that a living executor has lost, after its timeout and the time to record it', async () => {
     scene = await RecoveryScene.set({ config: LONGEST_CALL });
     const id = await scene.lose('crm.get');
     scene.bench.clock.jumpMs = -3_600_000;

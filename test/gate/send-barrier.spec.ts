@@ -66,7 +66,7 @@ describe('a connector that another process changed between the decision and the 
     expect([before.countFor(action), after.countFor(action)]).toEqual([0, 0]);
   });
 
-  it('is read again where what is remembered of it keeps the call from being sent', async () => {
+  it('is read again if its cached state prevents the call', async () => {
     bench.close();
     bench = await new GateBench(new MemoryEventStore()).prepare(before.baseUrl, [UPDATE], { auth: { kind: 'bearer' } });
     const without = await executedAfter({});
@@ -76,7 +76,7 @@ describe('a connector that another process changed between the decision and the 
     expect([before.countFor(without), before.countFor(action)]).toEqual([0, 1]);
   });
 
-  it('is asked for again, and sends nothing, where the kept connection ended while the store was asked', async () => {
+  it('is checked again, and sends nothing, if the kept connection closed during the check', async () => {
     let kept: Socket | null = null;
     const keeping = await startUpstream((_seen, response) => {
       kept = response.socket;
@@ -110,7 +110,7 @@ describe('a connector that another process changed between the decision and the 
   });
 });
 
-describe('what the commit of the claim found standing', () => {
+describe('what the commit of the claim has checked', () => {
   const HOLDS_LONG = { commitHoldsMs: 60_000 };
   const prepared = async (settings: Partial<GateSettings>, tools = [UPDATE]): Promise<void> => {
     bench.close();
@@ -131,7 +131,7 @@ describe('what the commit of the claim found standing', () => {
     return count;
   };
 
-  it('is not asked for again before the first byte', async () => {
+  it('is not checked again before the first byte', async () => {
     await prepared(HOLDS_LONG);
     const accepted = await accept('remembered');
     expect(await questionsOf(accepted)).toBe(0);
@@ -149,7 +149,7 @@ describe('what the commit of the claim found standing', () => {
     expect(before.countFor(accepted.id)).toBe(1);
   });
 
-  it('counts no more after a while, so that a Stop given since is heard', async () => {
+  it('no longer counts after a while, so that a later Stop is noticed', async () => {
     await prepared({ commitHoldsMs: 0 });
     const accepted = await accept('remembered');
     await bench.elsewhere().organizations.stop(bench.org, null, bench.metadata());
@@ -158,7 +158,7 @@ describe('what the commit of the claim found standing', () => {
     expect(before.countFor(accepted.id)).toBe(0);
   });
 
-  it('says nothing of a connector that this process has come to know anew since', async () => {
+  it('does not count if this process has loaded a newer connector since', async () => {
     await prepared(HOLDS_LONG);
     const accepted = await accept('remembered');
     await bench.changeElsewhere({ base_url: after.baseUrl });
@@ -168,7 +168,7 @@ describe('what the commit of the claim found standing', () => {
     expect([before.countFor(accepted.id), after.countFor(accepted.id)]).toEqual([0, 0]);
   });
 
-  it('says nothing of a redirect, which a Stop given since holds back', async () => {
+  it('does not count for a redirect, which a later Stop prevents', async () => {
     let stop: () => Promise<unknown> = () => Promise.resolve();
     const redirecting = await startUpstream(({ path }, response) => {
       const isFirst = path.startsWith('/v1/customers');
@@ -187,7 +187,7 @@ describe('what the commit of the claim found standing', () => {
     await redirecting.close();
   });
 
-  it('says nothing of a second attempt', async () => {
+  it('does not count for a second attempt', async () => {
     await prepared(HOLDS_LONG, [UPDATE, RETRIED]);
     let calls = 0;
     const failing = await startUpstream((_request, response) => {

@@ -82,7 +82,7 @@ describe('a version in shadow', () => {
     await vi.waitUntil(() => other.known(shadow.versionId) !== null, { timeout: 20_000 });
   });
 
-  it('is not waited for: where nobody was told of it, the first call says that it is being loaded, and a later one has its word', async () => {
+  it('is not waited for: the first call says that it is loading, and a later one has its outcome', async () => {
     await bench.activate(DENY, 'shadow');
     expect((await act()).shadow).toMatchObject({ outcome: null, reason: 'loading', differs: false });
     await loaded();
@@ -98,7 +98,7 @@ describe('a version in shadow', () => {
     expect(Object.keys(await decided(unknown.submission.action))).not.toContain('shadow');
   });
 
-  it('is compared with the policy’s own word, whatever was made of it', async () => {
+  it('is compared with the policy’s own outcome, before budgets and a lack of approvers', async () => {
     const five = '    decision: require_approval\n    approval:\n      required: 5\n';
     const asks = `version: 1\ndefault: deny\nrules:\n  - id: asked\n${five}`;
     await bench.enforce(asks);
@@ -139,7 +139,7 @@ describe('a version in shadow that fails', () => {
     expect(ask({ known: () => broken })).toMatchObject({ outcome: null, reason: 'fault', differs: false });
   });
 
-  it('is counted where it runs out of its time, and says nothing', () => {
+  it('is counted if it runs out of time, and has no outcome', () => {
     const condition = 'args.items.all(x, x * 3 + 1 > 0 && x * 5 + 2 > 0) && size(args.items) == 0';
     const rule = (id: number): string => `  - id: r${id}\n    when: ${condition}\n    decision: allow\n`;
     const source = `version: 1\ndefault: deny\nrules:\n${Array.from({ length: 10 }, (_, id) => rule(id)).join('')}`;
@@ -153,7 +153,7 @@ describe('a version in shadow that fails', () => {
     expect([said, tripped]).toMatchObject([{ outcome: null, reason: 'time limit', differs: false }, ['shadow']]);
   });
 
-  it('is asked for again by the next call where it could not be loaded', () => {
+  it('is loaded by the next call if it could not be loaded before', () => {
     let loads = 0;
     const load = () => {
       loads += 1;

@@ -235,7 +235,7 @@ describe('every other reason', () => {
     }
   });
 
-  it('what the arguments are, before what was said of them (check 11)', async () => {
+  it('faults of the arguments come before a wrong digest of them (check 11)', async () => {
     const deep = (depth: number): JsonObject => (depth === 1 ? {} : { a: deep(depth - 1) });
     const big = new StrictJsonError('big_int', 10, ['args']);
     expect(await verdictOn(whole(), { args: big })).toBe('intent_invalid big_int args');
@@ -250,7 +250,7 @@ describe('every other reason', () => {
     expect(await verdictOn(whole({ tool: 'crm.get' }), { args: big })).toBe('intent_invalid tool_mismatch tool');
   });
 
-  it('arguments that nothing can be made of are the api’s to refuse where no intent is looked at', async () => {
+  it('malformed arguments are refused by the api if no intent is checked', async () => {
     const fault = new StrictJsonError('big_int', 10, ['args']);
     await scene.setMode('off');
     await expect(scene.call(whole(), { args: fault })).rejects.toBe(fault);
@@ -271,7 +271,7 @@ describe('every other reason', () => {
     expect((await scene.recorded(action)).submission).toMatchObject({ on_behalf_of: 'a', session: null });
   });
 
-  it('is told by what the store knows, not by what this process remembers', async () => {
+  it('is judged by the store, not by the cache of this process', async () => {
     const elsewhere = scene.bench.elsewhere().agents;
     const { org, agent } = scene.bench;
     const late = SigningKey.generate();

@@ -50,7 +50,7 @@ describe('a Stop', () => {
     expect(await settled(id)).toMatchObject({ outcome: { status: 'succeeded' } });
   });
 
-  it('lets a no pass', async () => {
+  it('allows a denial', async () => {
     const id = await held();
     await bench.organizations.stop(bench.org, null, bench.metadata());
     await scene.deny(id, anna);

@@ -47,7 +47,7 @@ describe('an allowed call', () => {
     expect(upstream.countFor(action)).toBe(0);
   });
 
-  it('asks the store for nothing that was asked for since its caller was judged', async () => {
+  it('reads nothing from the store that was read since its caller was judged', async () => {
     const starter = new ManualStarter(bench.executorId, null);
     const call = async () => {
       const since = bench.streams.lastQuestion;
@@ -87,7 +87,7 @@ describe('an allowed call', () => {
   });
 });
 
-describe('a call that is judged by what is remembered', () => {
+describe('a call that is judged from the cache', () => {
   const remembered = (fields: Parameters<GateBench['submit']>[0] = {}, starter?: ManualStarter) =>
     bench.submit(fields, starter ? bench.handler(starter) : bench.handler(), bench.metadata(), 'remembered');
   const actions = async (): Promise<number> => {
@@ -104,7 +104,7 @@ describe('a call that is judged by what is remembered', () => {
     await settled((await bench.submit({})).action);
   });
 
-  it('asks the store for nothing, and is recorded and run like any other', async () => {
+  it('reads nothing from the store, and is recorded and run like any other', async () => {
     const heads = vi.spyOn(bench.store, 'heads');
     const starter = new ManualStarter(bench.executorId, null);
     const { action } = await remembered({}, starter);
@@ -120,7 +120,7 @@ describe('a call that is judged by what is remembered', () => {
     expect(upstream.countFor(run)).toBe(1);
   });
 
-  it('is refused, and that recorded, where what is remembered refuses it', async () => {
+  it('is refused, and the refusal recorded, if the cached state refuses it', async () => {
     await bench.organizations.stop(bench.org, null, bench.metadata());
     const { action } = await remembered();
     expect(await settled(action)).toMatchObject({ decision: { outcome: 'deny', code: 'org_stopped' } });
@@ -141,13 +141,13 @@ describe('a call that is judged by what is remembered', () => {
     expect((await settled(action)).decision).toBeDefined();
   });
 
-  it('writes nothing where its key is remembered as revoked, or something is not remembered', async () => {
+  it('writes nothing if its key is cached as revoked, or a stream is not cached', async () => {
     await expectMustAsk({ tool: 'erp.get' });
     await bench.agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata());
     await expectMustAsk();
   });
 
-  it('writes nothing where its key is remembered as expired', async () => {
+  it('writes nothing if its key is cached as expired', async () => {
     const roll = { key: bench.key, livemode: false, overlapSeconds: 60 };
     await bench.agents.rollKey(bench.org, bench.agent, roll, bench.metadata());
     const { action } = await remembered();
@@ -156,7 +156,7 @@ describe('a call that is judged by what is remembered', () => {
     await expectMustAsk();
   });
 
-  it('writes nothing where its Idempotency-Key names an action, which the other way then replays', async () => {
+  it('writes nothing if its Idempotency-Key names an action, which a call by the store then replays', async () => {
     const request = { idempotencyKey: 'key-1' };
     const { action } = await remembered(request);
     await expectMustAsk(request);

@@ -76,7 +76,7 @@ describe('an outcome that the store does not take at once', () => {
     expect(upstream.countFor(action)).toBe(1);
   });
 
-  it('is never given up by the process that knows it, however long past the deadline', async () => {
+  it('is never given up by the process that knows it, even long past the deadline', async () => {
     const config = { timeout_ms: 100 };
     const { store, bench, sweeper } = await setScene(undefined, config);
     // Six tries, because their growing waits together last longer than deadline and silence.

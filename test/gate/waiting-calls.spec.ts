@@ -36,7 +36,7 @@ const action = async (id: ActionId): Promise<LivingAction> => (await bench.actio
 const statusOf = async (id: ActionId): Promise<string | undefined> => (await action(id)).approval?.status;
 
 describe('calls of one agent that wait', () => {
-  it('are no more than may, however many come at once; one more is refused, and says when to ask again', async () => {
+  it('are limited, even if many come at once; one more is refused, with a time to retry', async () => {
     await limited(3);
     const ids = await Promise.all(Array.from({ length: 10 }, () => held()));
     const all = await Promise.all(ids.map(action));
@@ -48,7 +48,7 @@ describe('calls of one agent that wait', () => {
     expect(askAgainMs).toBe(60_000);
   });
 
-  it('make room by a decision, and by their end', async () => {
+  it('make room when they are decided or expire', async () => {
     await limited(2);
     const [first] = [await held(), await held()];
     expect((await action(await held())).decision?.code).toBe('approval_limit_reached');
@@ -59,7 +59,7 @@ describe('calls of one agent that wait', () => {
     expect(await statusOf(await held())).toBe('pending');
   });
 
-  it('make room where a crash came before the append: what comes late is not taken any more', async () => {
+  it('make room after a crash before the append; a late append is refused', async () => {
     await limited(1);
     const lost = idOf('act', Buffer.alloc(16, 7));
     await bench.places.take({ agent: bench.agent, action: lost, reservedMs: Date.now(), limit: 1 });
@@ -69,7 +69,7 @@ describe('calls of one agent that wait', () => {
     expect(await bench.action(lost)).toMatchObject({ state: 'abandoned' });
   });
 
-  it('go on where their places were lost, and wait beside as many others as may', async () => {
+  it('continue if their places were lost, beside as many others as the limit allows', async () => {
     await limited(1);
     const before = await held();
     bench.places.rows.clear();

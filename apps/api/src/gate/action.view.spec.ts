@@ -17,6 +17,6 @@ describe('an action that its agent may run', () => {
       next_action: { type: 'execute_at_edge', deadline: EDGE_DEADLINE },
     }));
 
-  it('is not to be run any more at the deadline, though nobody has given it up yet', () =>
+  it('is not to be run from the deadline on, even if no sweeper has ended it yet', () =>
     expect(shownAt(DEADLINE_MS)).toMatchObject({ status: 'authorized', next_action: null }));
 });

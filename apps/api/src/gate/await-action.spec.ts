@@ -52,7 +52,7 @@ describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
     expect((await answered)?.action.state).toBe('recorded');
   });
 
-  it('ends when its caller may no longer ask, however little has happened', async () => {
+  it('ends when its caller may no longer ask, even if nothing has changed', async () => {
     const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
@@ -66,7 +66,7 @@ describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
 });
 
 describe('a wait for the seal', () => {
-  it('asks nobody once this process has itself put the deed into the log', async () => {
+  it('does not read the store if this process itself has appended the deed', async () => {
     const ledger = new LedgerBench(new MemoryEventStore());
     await ledger.activateKey();
     const org = newOrg();
@@ -85,7 +85,7 @@ describe('a wait for the seal', () => {
     expect(heads.mock.calls.flat(2)).not.toContain(stream);
   });
 
-  it('is over before it begins where the deed of a refusal went into the log with it', async () => {
+  it('ends at once if the deed of a refusal was in the same commit', async () => {
     const store = new MemoryEventStore();
     const ledgers = new LedgerBench(store);
     await ledgers.activateKey();
@@ -104,7 +104,7 @@ describe('a wait for the seal', () => {
     expect(asks).not.toHaveBeenCalled();
   });
 
-  it('asks the store where another process may have done so', async () => {
+  it('reads the store if another process may have appended the deed', async () => {
     const ledger = new LedgerBench(new MemoryEventStore());
     await ledger.activateKey();
     const org = newOrg();

@@ -61,7 +61,7 @@ const act = (name: string, headers: Record<string, string> = {}, wait = 20) =>
   bench.browser().post('/v1/actions', { tool: `pay.${name}`, args: {}, wait }, { ...bench.agentKey, ...headers });
 
 describe('a budget of a policy', () => {
-  it('lets so many calls run, then answers 429 with a sealed refusal and when to come back', async () => {
+  it('lets its limit of calls run, then answers 429 with a sealed refusal and the time to retry', async () => {
     expect([(await act('lookup')).status, (await act('lookup')).status]).toEqual([200, 200]);
     const { status, json, headers } = await act('lookup', { 'Idempotency-Key': 'one too many' });
     const error = json['error'] as Record<string, unknown>;
@@ -90,7 +90,7 @@ describe('a budget of a policy', () => {
     expect(read.json['decision']).toMatchObject({ retry_at: decision?.['retry_at'] });
   });
 
-  it('is what an approver sees the approval leave of it', async () => {
+  it('is shown to an approver with what the approval would leave of it', async () => {
     await act('refund', {}, 0);
     const { json } = await act('refund', {}, 0);
     const approval = String(json['id']).replace('act_', 'apr_');

@@ -92,7 +92,7 @@ describe('GET /v1/actions/{id} of a tool that is read back', () => {
     expect(JSON.stringify(deed)).toContain(digestOf(canonicalize(detail)).slice('sha256:'.length));
   });
 
-  it('and to the agent all but the answer, which its policy may deny it', async () => {
+  it('shows the agent all but the answer, because its policy may deny it the read tool', async () => {
     const { json } = await act('pay.refund', args);
     const path = `/v1/actions/${String(json['id'])}`;
     const own = await bench.browser().get(path, bench.agentKey);
@@ -104,7 +104,7 @@ describe('GET /v1/actions/{id} of a tool that is read back', () => {
     expect((await read(json['id']))['witness']!['detail']).toMatchObject({ answer: { status: 200 } });
   });
 
-  it('and of one that is not: there is no evidence', async () => {
+  it('shows no evidence if the tool is not read back', async () => {
     const { json } = await act('pay.list_refunds', { charge: 'ch_1' });
     expect((await read(json['id']))['witness']).toMatchObject({ level: 'L0', detail: null });
   });
@@ -124,7 +124,7 @@ describe('GET /v1/tools', () => {
 });
 
 describe('POST /v1/actions/{id}/witness', () => {
-  it('amends the witness by what is there now, with a deed of its own', async () => {
+  it('amends the witness by a new read, with a deed of its own', async () => {
     const { json } = await act('pay.refund', args);
     const id = json['id'];
     payments.refunds.set('re_1', { id: 're_1', charge: 'ch_1', amount: 7 });
@@ -150,7 +150,7 @@ describe('POST /v1/actions/{id}/witness', () => {
     }, 20_000);
   });
 
-  it('leaves a ledger that is whole, and an audit without a fault', async () => {
+  it('leaves an intact ledger, and an audit without faults', async () => {
     expect(await bench.browser().get('/v1/ledger/check', bench.adminKey)).toMatchObject({ json: { result: 'intact' } });
     expect(await audited()).toMatchObject({ faultCount: 0, faults: [], unsealed: 0 });
   });
@@ -168,7 +168,7 @@ describe('POST /v1/actions/{id}/witness', () => {
     expect((await read(json['id']))['witness']).toMatchObject({ verdict: 'VERIFIED' });
   });
 
-  it('a Stop of the agent does not hold back what a person asks', async () => {
+  it('is not prevented by a Stop of the agent, because a person asks', async () => {
     const { json } = await act('pay.refund', args);
     const { id: agent } = json['agent'] as { id: string };
     await post(`/v1/agents/${agent}/stop`, { reason: 'wrong refunds' });
@@ -186,7 +186,7 @@ describe('POST /v1/actions/{id}/witness', () => {
     expect(await confirm(note.json['id'], bench.agentKey)).toMatchObject({ status: 403 });
   });
 
-  it('once under one Idempotency-Key', async () => {
+  it('reads once under one Idempotency-Key', async () => {
     const { json } = await act('pay.refund', args);
     const headers = { ...bench.adminKey, 'Idempotency-Key': 'again' };
     const answers = [await confirm(json['id'], headers), await confirm(json['id'], headers)];

@@ -46,7 +46,7 @@ const read = async (id: unknown): Promise<Record<string, unknown>> =>
   (await caller.get(`/v1/actions/${String(id)}`, bench.agentKey)).json;
 
 describe('POST /v1/actions in the mode proxy', () => {
-  it('answers at once, however long it may wait: authorized, and how to report', async () => {
+  it('answers at once even if it may wait: authorized, with how to report', async () => {
     const askedMs = Date.now();
     const { status, json } = await submit();
     expect(Date.now() - askedMs).toBeLessThan(10_000);
@@ -68,7 +68,7 @@ describe('POST /v1/actions in the mode proxy', () => {
     ]);
   });
 
-  it('is waited for as any other: until its report changes its state, or the wait is over', async () => {
+  it('can be waited for with GET, until its report changes its state or the wait ends', async () => {
     const { id } = (await submit()).json;
     const askedMs = performance.now();
     const { json } = await caller.get(`/v1/actions/${String(id)}?wait=1`, bench.agentKey);
@@ -86,7 +86,7 @@ describe('POST /v1/actions in the mode proxy', () => {
     expect([again.status, again.json]).toEqual([first.status, first.json]);
   });
 
-  it('lists it among what is executing', async () => {
+  it('is listed among executing actions', async () => {
     const { id } = (await submit()).json;
     const { json } = await caller.get('/v1/actions?state=executing&limit=1', bench.adminKey);
     expect(json['data']).toEqual([expect.objectContaining({ id, status: 'authorized' })]);
@@ -119,7 +119,7 @@ describe('POST /v1/actions/{id}/result', () => {
     });
   });
 
-  it('takes a failure, in the words of the edge', async () => {
+  it('takes a failure, with the code and message of the agent', async () => {
     const { id } = (await submit()).json;
     const words = { error_code: 'no_such_row', error_message: 'Row 42 is gone.' };
     const { started_at, finished_at } = REPORT;
@@ -127,7 +127,7 @@ describe('POST /v1/actions/{id}/result', () => {
     expect(json).toMatchObject({ status: 'failed', witness: null, execution: { ...words, result: null } });
   });
 
-  it('takes no words that a terminal would obey', async () => {
+  it('refuses a message with control characters', async () => {
     const { id } = (await submit()).json;
     const { started_at, finished_at } = REPORT;
     const words = { error_code: 'no_such_row', error_message: 'Row 42\u001b[2J is gone.' };
@@ -137,7 +137,7 @@ describe('POST /v1/actions/{id}/result', () => {
     });
   });
 
-  it('takes the digest of a result that stays where it is', async () => {
+  it('takes the digest of a result that the edge keeps', async () => {
     const { id } = (await submit()).json;
     const { result, ...rest } = REPORT;
     await report(id, { ...rest, result_digest: digestOf(JSON.stringify(result)) });
@@ -170,7 +170,7 @@ describe('POST /v1/actions/{id}/result', () => {
     }
   });
 
-  it('is heard from an agent that was stopped meanwhile: the tool ran', async () => {
+  it('is accepted from an agent that was stopped meanwhile, because the tool ran', async () => {
     const { id, agent } = (await submit()).json as { id: string; agent: { id: string } };
     await caller.post(`/v1/agents/${agent.id}/stop`, {}, bench.adminKey);
     expect(await report(id)).toMatchObject({ status: 200, json: { state: 'sealed' } });
@@ -221,7 +221,7 @@ const pending = async (key: string, expiresAt = timestampOf(Date.now() + 600_000
 };
 
 describe('an action that waits for a person', () => {
-  it('is told as such, with where to wait, and its key answers at once', async () => {
+  it('is answered as pending, with a URL to poll, and a retry under its key is answered at once', async () => {
     const id = await pending('waits');
     const again = await submit({}, { 'Idempotency-Key': 'waits' });
     expect([again.status, again.json]).toEqual([
@@ -238,7 +238,7 @@ describe('an action that waits for a person', () => {
     expect(json['data']).toEqual(expect.arrayContaining([expect.objectContaining({ id })]));
   });
 
-  it('is cancelled by its agent, which ends the wait for it; its key tells so from then on', async () => {
+  it('is cancelled by its agent, which ends the wait for it; its key answers so from then on', async () => {
     const id = await pending('withdrawn');
     const waiting = caller.get(`/v1/actions/${id}?wait=25`, bench.agentKey);
     const cancelled = await caller.post(`/v1/actions/${id}/cancel`, {}, bench.agentKey);
@@ -269,7 +269,7 @@ describe('an action that waits for a person', () => {
     expect((await admin.post(`/v1/actions/${id}/cancel`)).json).toMatchObject({ status: 'cancelled' });
   });
 
-  it('expires by itself, and its key tells so', async () => {
+  it('expires by itself, and its key answers so', async () => {
     const id = await pending('expires', timestampOf(Date.now() + 1_000));
     await vi.waitFor(async () => expect((await read(id))['state']).toBe('sealed'), { timeout: 20_000, interval: 100 });
     const again = await submit({}, { 'Idempotency-Key': 'expires' });
@@ -279,7 +279,7 @@ describe('an action that waits for a person', () => {
     ]);
   });
 
-  it('is denied by a person, and its key tells so in that person’s words', async () => {
+  it('is denied by a person, and its key answers with the reason of that person', async () => {
     const id = await pending('denied');
     const metadata = { org: bench.org, actor: SYSTEM, requestId: null, commandId: 'no', now: timestampOf(Date.now()) };
     const word = { by: bench.owner, via: 'console', context_digest: digestOf('context'), reason: 'Too much' } as const;

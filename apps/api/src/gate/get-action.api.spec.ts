@@ -80,7 +80,7 @@ describe('GET /v1/actions/{id}', () => {
     });
   });
 
-  it('names the key that submitted it by its id and by how it begins, after the key has ended, too', async () => {
+  it('names the key that submitted it by id and prefix, also after the key has ended', async () => {
     const made = (await caller.post('/v1/agents', { name: 'keyed', key: {} }, bench.adminKey)).json;
     const agent = made['id'] as Submission['agent'];
     const path = `/v1/agents/${agent}/keys`;

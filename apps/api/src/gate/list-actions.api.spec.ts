@@ -51,14 +51,14 @@ describe('GET /v1/actions', () => {
     }
   });
 
-  it('shows an agent its own actions, whatever it asks for', async () => {
+  it('shows an agent only its own actions, whatever its filters are', async () => {
     expect(agentsOf(await get('', 'agent'))).toEqual([AGENT, AGENT]);
     expect(agentsOf(await get(`?agent=${OTHER}`, 'agent'))).toEqual([]);
     expect(agentsOf(await get('', 'stranger'))).toEqual([]);
     expect(agentsOf(await get(`?agent=${OTHER}`))).toEqual([OTHER]);
   });
 
-  it('goes on where a page ended, for the same caller alone', async () => {
+  it('continues after a page, and takes the cursor from the same caller only', async () => {
     const first = await get('?limit=2');
     const cursor = `?limit=2&cursor=${String(first.json?.['next_cursor'])}`;
     const ids = [...rowsOf(first), ...rowsOf(await get(cursor))].map(({ id }) => id);
@@ -134,24 +134,24 @@ describe('GET /v1/actions', () => {
     const listed = async (sent: string, as = 'admin'): Promise<string[]> =>
       rowsOf(await get(`?key=${sent}`, as)).map(({ id }) => id as string);
 
-    it('lists its calls by its id, as lists show it and as logs do, and each names it', async () => {
+    it('lists its calls by its id or its prefix, and each names it', async () => {
       for (const sent of [key.id, key.prefix, key.prefix.slice('svc_test_'.length)]) {
         expect((await listed(sent)).toSorted()).toEqual(actions.toSorted());
       }
       expect(rowsOf(await get(`?key=${key.prefix}`))).toMatchObject([{ key: { id: key.id } }, { key: { id: key.id } }]);
     });
 
-    it('finds nothing for a key that nobody has', async () => {
+    it('finds nothing for an unknown key', async () => {
       expect([await listed('svc_live_00000000'), await listed(testId('key', 99))]).toEqual([[], []]);
     });
 
-    it('shows it to nobody who may not see its agent', async () => {
+    it('shows its calls only to callers who may see its agent', async () => {
       for (const sent of [key.id, key.prefix]) {
         expect([await listed(sent, 'neighbour'), await listed(sent, 'stranger')]).toEqual([[], []]);
       }
     });
 
-    it('goes on where a page ended, for the same key alone', async () => {
+    it('continues after a page, and takes the cursor with the same key only', async () => {
       const first = await get(`?key=${key.prefix}&limit=1`);
       const cursor = String(first.json?.['next_cursor']);
       const second = await get(`?key=${key.prefix}&limit=1&cursor=${cursor}`);

@@ -33,7 +33,7 @@ const refusal = (sent: ActionFilterParameters): DomainError => {
 };
 
 describe('action filters', () => {
-  it('ask for nothing when nothing was sent', () => {
+  it('do not filter if nothing was sent', () => {
     expect(parseActionFilters({})).toEqual(NOTHING);
   });
 
@@ -131,7 +131,7 @@ describe('action filters', () => {
     expect([error.code, error.param]).toEqual(['validation_failed', Object.keys(sent)[0]]);
   });
 
-  it('take a key by its id, as lists show it and as logs do', () => {
+  it('take a key by its id or its prefix', () => {
     const [id, prefix] = [testId('key', 1), 'k3y9prf0'];
     expect(parseActionFilters({ key: id }).key).toEqual({ id });
     for (const key of ['k3y9prf0', 'svc_live_k3y9prf0', 'svc_test_k3y9prf0']) {
@@ -139,7 +139,7 @@ describe('action filters', () => {
     }
   });
 
-  it('ask for a key without its secret, and do not repeat it', () => {
+  it('refuse a key with its secret, and do not repeat the secret', () => {
     const { code, param, message } = refusal({ key: `svc_live_k3y9prf0_${'0'.repeat(32)}` });
     expect([code, param]).toEqual(['validation_failed', 'key']);
     expect(message).toContain('must leave out the secret');
@@ -162,11 +162,11 @@ describe('action filters', () => {
     expect(() => parseActionFilters(sent)).not.toThrow();
   });
 
-  it('take a value that is named twice once', () => {
+  it('take a repeated value once', () => {
     expect(parseActionFilters({ state: 'sealed,sealed' }).states).toEqual(['sealed']);
   });
 
-  it('take finer instants as the next millisecond: the same bound for instants that have none', () => {
+  it('round finer instants up to the next millisecond, which is the same bound for stored times', () => {
     expect(parseActionFilters({ 'created_at[gte]': '2026-10-01T00:00:00.0001Z' }).createdFrom).toBe(
       '2026-10-01T00:00:00.001Z',
     );

@@ -73,7 +73,7 @@ describe('list of actions', () => {
   const numbers = (rows: readonly ActionRow[]) => rows.map(({ id }) => ROWS.findIndex((row) => row.id === id) + 1);
   const found = async (...sent: Parameters<typeof list>) => numbers((await list(...sent)).rows);
 
-  it('shows the newest first, and of one moment the greater id first', async () => {
+  it('shows the newest first, and the greater id first if times are equal', async () => {
     expect(await found({})).toEqual([7, 6, 5, 4, 3, 2, 1]);
   });
 
@@ -82,14 +82,14 @@ describe('list of actions', () => {
     expect(progress.waitedFor.at(-1)).toBe('actions');
   });
 
-  it('shows an organization its own actions alone, whatever is asked', async () => {
+  it('shows an organization only its own actions, whatever the filters are', async () => {
     expect(await found({}, { org: OTHER_ORG })).toEqual([8]);
     expect(await found({ q: 'crm' }, { org: OTHER_ORG })).toEqual([8]);
     expect(await found({ key: OTHER_KEY }, { org: OTHER_ORG })).toEqual([]);
     expect(await found({}, { org: testId('org', 3) })).toEqual([]);
   });
 
-  it("shows an agent's key its own actions alone, whatever is asked", async () => {
+  it("shows an agent's key only its own actions, whatever the filters are", async () => {
     expect(await found({}, { onlyAgent: OTHER_AGENT })).toEqual([4]);
     expect(await found({ agent: testId('agt', 1) }, { onlyAgent: OTHER_AGENT })).toEqual([]);
     expect(await found({ q: 'ti' }, { onlyAgent: OTHER_AGENT })).toEqual([]);
@@ -151,7 +151,7 @@ describe('list of actions', () => {
     expect(await found(sent)).toEqual(expected);
   });
 
-  it('finds the same by texts and globs where an organization uses more names than are compared first', async () => {
+  it('finds the same by text and glob if an organization has more names than are compared first', async () => {
     const org = testId('org', 3);
     const many = Array.from({ length: 1_001 }, (_, index) =>
       actionRow(1_000 + index, { org, tool: `bulk.t${index}`, errorCode: index === 7 ? 'timeout' : null }),
@@ -164,7 +164,7 @@ describe('list of actions', () => {
     expect(await tools({ q: 'nothing' })).toEqual([]);
   });
 
-  it.each([1, 2, 3, 7])('shows every action once in pages of %i, also of one moment', async (limit) => {
+  it.each([1, 2, 3, 7])('shows every action once in pages of %i, also those of equal times', async (limit) => {
     const seen: number[] = [];
     let after: TimePosition | null = null;
     for (let pages = 0; pages < 20; pages += 1) {

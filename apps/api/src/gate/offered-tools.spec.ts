@@ -44,13 +44,13 @@ const describedIn = async (toolsEach: number): Promise<readonly number[]> => {
 };
 
 describe('the tools of many connectors', () => {
-  it('are described one connector in a round of the event loop, so that others get their turn', async () => {
+  it('are described one connector per round of the event loop, so that other work runs in between', async () => {
     const rounds = await describedIn(1);
     expect(rounds).toHaveLength(CONNECTORS);
     expect(new Set(rounds).size).toBe(CONNECTORS);
   });
 
-  it('are described of no more connectors than a page needs', async () => {
+  it('are described for no more connectors than a page needs', async () => {
     expect((await describedIn(100)).length).toBeLessThan(CONNECTORS / 2);
   });
 });

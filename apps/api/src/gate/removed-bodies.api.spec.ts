@@ -65,7 +65,7 @@ describe('GET /v1/actions/{id}, bodies whose days are over', () => {
     }, 10_000);
   });
 
-  it('goes on verifying: the chain, and the bytes of the deed', async () => {
+  it('still verifies: the chain, and the bytes of the deed', async () => {
     expect(await caller.get('/v1/ledger/check', bench.adminKey)).toMatchObject({ json: { result: 'intact' } });
   });
 });

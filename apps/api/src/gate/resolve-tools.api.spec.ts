@@ -78,7 +78,7 @@ describe('POST /v1/tools/resolve', () => {
       expect((await send(path, { mode: 'enforce' }, 'admin')).status).toBe(200);
     });
 
-    it('tells of each tool, in the order sent, and which version told', async () => {
+    it('judges each tool, in the order sent, and names the policy version', async () => {
       const { json } = await resolve(['get_customer']);
       expect(json).toEqual({
         object: 'list',
@@ -103,7 +103,7 @@ describe('POST /v1/tools/resolve', () => {
       expect(await told(['post'], 'chat')).toEqual([['chat.post', 'hidden', null, 'default deny']]);
     });
 
-    it('hides a name that no call could be made by', async () => {
+    it('hides a tool whose name is malformed', async () => {
       const unknown = ['get customer', 'gеt', '', 'x'.repeat(200)];
       expect((await told(unknown)).map(([, ...rest]) => rest)).toEqual(
         unknown.map(() => ['hidden', null, 'tool_unknown']),
@@ -144,7 +144,7 @@ describe('POST /v1/tools/resolve', () => {
       await connector('chat', [tool('read')]);
     });
 
-    it('tells of all tools there are, the visible ones described, by the names of connectors and tools', async () => {
+    it('lists all tools by connector and name, the visible ones with their descriptions', async () => {
       const { data, has_more, next_cursor, policy_version } = await page({});
       expect([has_more, next_cursor, typeof policy_version]).toEqual([false, null, 'string']);
       expect(data).toEqual([
@@ -164,7 +164,7 @@ describe('POST /v1/tools/resolve', () => {
       ]);
     });
 
-    it('tells of those of one connector, and of a connector that is not there', async () => {
+    it('lists the tools of one connector, and refuses an unknown connector', async () => {
       expect((await page({ connector: 'crm' })).data.map(({ tool: name }) => name)).toEqual([
         'crm.delete_order',
         'crm.get_order',
@@ -173,7 +173,7 @@ describe('POST /v1/tools/resolve', () => {
       expect([status, error['code'], error['param']]).toEqual([404, 'not_found', 'connector']);
     });
 
-    it('hides those of a disabled connector', async () => {
+    it('hides the tools of a disabled connector', async () => {
       const patch = (status: string) =>
         bench.send('PATCH', '/v1/connectors/crm', {
           headers: { ...bearer('admin'), 'Content-Type': 'application/json' },
@@ -187,7 +187,7 @@ describe('POST /v1/tools/resolve', () => {
       expect((await patch('active')).status).toBe(200);
     });
 
-    it('tells of many in pages of 500, each once', async () => {
+    it('lists many tools in pages of 500, each once', async () => {
       const many = Array.from({ length: 64 }, (_, index) => tool(`t${index}`));
       for (let count = 0; count < 8; count += 1) await connector(`many-${count}`, many);
       const first = await page({});

@@ -29,7 +29,7 @@ describe('what was sent', () => {
     ['a call that the edge runs', action({ outcome: outcome(), edge: { deadline: testTime(9) } })],
   ])('is nothing of %s', (_what, unsent) => expect(sentRequest(unsent, INPUT)).toBeNull());
 
-  it('is not known where the connector tells no such facts, or the input is stored no more', () => {
+  it('is null if the connector gives no such facts, or the input is no longer stored', () => {
     expect(sentRequest(ended({}), { ...INPUT, request: {} })).toBeNull();
     expect(sentRequest(ended({}), null)).toBeNull();
   });

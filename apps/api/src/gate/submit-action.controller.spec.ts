@@ -58,18 +58,18 @@ const callOver = async (ms: number): Promise<SubmitAction | undefined> => {
   return gate.asked[0];
 };
 
-describe('what the store was asked for while the caller was judged', () => {
-  it('is not asked for again as long as the judgement holds', async () => {
+describe('what was read from the store while the caller was judged', () => {
+  it('is not read again while the judgement holds', async () => {
     expect(await callOver(HOLDS_MS)).toMatchObject({ since: JUDGED_SINCE });
   });
 
-  it('is asked for anew when the body took longer', async () => {
+  it('is read again if the body took longer', async () => {
     const command = await callOver(HOLDS_MS + 1);
     expect([command?.request.tool, command?.since]).toEqual(['crm.get', undefined]);
   });
 });
 
-describe('a caller whom this process remembers', () => {
+describe('a caller whose state this process has cached', () => {
   const call = async (): Promise<number> => {
     edge.authenticator.remembered.set('agent', 'agent');
     const headers = { Authorization: 'Bearer agent', 'Content-Type': 'application/json' };
@@ -77,7 +77,7 @@ describe('a caller whom this process remembers', () => {
   };
   const sinces = () => gate.asked.map(({ since }) => since);
 
-  it('is judged by the gate without a question, and with one where that does not do', async () => {
+  it('is judged by the gate from the cache, and from the store if the cache is not enough', async () => {
     expect(await call()).toBe(503);
     expect(sinces()).toEqual(['remembered', JUDGED_SINCE]);
     expect(edge.authenticator.asked).toEqual(['agent']);
@@ -85,14 +85,14 @@ describe('a caller whom this process remembers', () => {
     expect(second?.metadata.commandId).toBe(first?.metadata.commandId);
   });
 
-  it('is told at once that the store is away, which nobody needs to be asked for', async () => {
+  it('is told at once that the store is unavailable, without another try', async () => {
     gate.ofRemembered = new StoreUnavailable('no answer within 5000 ms');
     expect(await call()).toBe(503);
     expect([sinces(), edge.authenticator.asked]).toEqual([['remembered'], []]);
     gate.ofRemembered = new MustAsk();
   });
 
-  it('is not let near the gate again where it was shut out meanwhile', async () => {
+  it('does not reach the gate again if its key was refused meanwhile', async () => {
     edge.authenticator.revoked.add('agent');
     expect(await call()).toBe(401);
     expect(sinces()).toEqual(['remembered']);

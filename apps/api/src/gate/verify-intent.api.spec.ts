@@ -65,7 +65,7 @@ const verdictOn = async (body: JsonObject | string) => {
 };
 
 describe('POST /v1/intents/verify', () => {
-  it('says of a valid intent that it is, and what was signed', async () => {
+  it('says that a valid intent is valid, and which bytes were signed', async () => {
     const intent = sign({ on_behalf_of: 'user:1' });
     const [part] = intent.split('.') as [string];
     const hash = digestOf(decodeBase64url(part, 2_048));
@@ -82,7 +82,7 @@ describe('POST /v1/intents/verify', () => {
     });
   });
 
-  it('uses nothing: the same intent is valid again', async () => {
+  it('uses up no nonce: the same intent is valid again', async () => {
     const body = { intent: sign(), tool: TOOL, args: ARGS };
     for (let time = 0; time < 2; time += 1) expect(await verdictOn(body)).toMatchObject({ valid: true });
   });
@@ -98,7 +98,7 @@ describe('POST /v1/intents/verify', () => {
     expect([valid, ([check, reason, param] as (string | number)[]).join(' ')]).toEqual([false, verdict]);
   });
 
-  it('shows the form of an intent that is not in it', async () => {
+  it('shows the canonical form of an intent that is not canonical', async () => {
     const spaced = encodeBase64url(Buffer.from('{ "v": "service.intent/1" }'));
     const intent = `${spaced}.${encodeBase64url(Buffer.alloc(64))}`;
     const answer = await verdictOn({ intent, tool: TOOL, args: ARGS });
@@ -106,7 +106,7 @@ describe('POST /v1/intents/verify', () => {
     expect(Buffer.from(answer['canonical'] as string, 'base64url').toString()).toBe('{"v":"service.intent/1"}');
   });
 
-  it('has no form of what is no JSON', async () => {
+  it('has no canonical form of an intent that is not JSON', async () => {
     expect(await verdictOn({ intent: 'garbage', tool: TOOL, args: ARGS })).toMatchObject({
       canonical: null,
       intent_hash: null,

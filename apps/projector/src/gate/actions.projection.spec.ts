@@ -34,7 +34,7 @@ describe('actions projection', () => {
     return only!;
   };
 
-  it('shows a claimed action as executing, with what filters ask for', async () => {
+  it('shows a claimed action as executing, with the columns that filters use', async () => {
     await given(started(1, { on_behalf_of: 'user_42', session: 'chat:7' }));
     expect(await row()).toMatchObject({
       id: testId('act', 1),
@@ -158,7 +158,7 @@ describe('actions projection', () => {
       return scene.readModels.source.manager.find(HourlyCountRow, { order: { status: 'ASC', agent: 'ASC' } });
     };
 
-    it('sum up what is alike, in the hour in which it was submitted', async () => {
+    it('sum up actions with equal facts, in the hour of their submission', async () => {
       await given([...started(1), finished(1), witnessed(1)]);
       await given([...started(2), finished(2), witnessed(2)]);
       await given(started(3, { agent: testId('agt', 2) }));
@@ -170,7 +170,7 @@ describe('actions projection', () => {
       ]);
     });
 
-    it('move with an action, and no row says 0', async () => {
+    it('move with an action, and leave no row that says 0', async () => {
       await given(started(1));
       await given(started(2));
       expect(await counts()).toMatchObject([{ status: 'processing', execution: null, actions: 2 }]);
@@ -186,7 +186,7 @@ describe('actions projection', () => {
     });
   });
 
-  it('are summed up by how they ended, whoever called what', async () => {
+  it('keeps totals by how actions ended, whatever their agent and tool', async () => {
     const totals = async (): Promise<HourlyTotalRow[]> => {
       await scene.project();
       return scene.readModels.source.manager.find(HourlyTotalRow, { order: { status: 'ASC' } });
@@ -209,7 +209,7 @@ describe('actions projection', () => {
     expect(await rows()).toEqual([]);
   });
 
-  it('goes on from the rows when a stream was projected half', async () => {
+  it('continues from the rows after half of a stream was projected', async () => {
     await given(started(1));
     await given(started(2));
     expect(await rows()).toMatchObject([{ state: 'executing' }, { state: 'executing' }]);

@@ -88,7 +88,7 @@ describe('recovery loop', () => {
     expect(await executors()).toEqual([]);
   });
 
-  it('told to take up nothing more, ends the sweep under way, begins no other and goes on beating', async () => {
+  it('after stopSweeping, ends the sweep under way, starts no other and continues to beat', async () => {
     const liveness = new ObservedLiveness(pool);
     const signals: (AbortSignal | undefined)[] = [];
     const sweep = (signal?: AbortSignal) => {
@@ -111,7 +111,7 @@ describe('recovery loop', () => {
     await loop.stop();
   });
 
-  it('sweeps at once where an executor falls silent, and once more where a sweep is under way', async () => {
+  it('sweeps at once if an executor has become silent, and once more if a sweep is under way', async () => {
     const [first, letThrough] = [deferred(), deferred()];
     let sweeps = 0;
     const sweep = async () => {

@@ -59,7 +59,7 @@ describe('the loop that ends what is due', () => {
     expect(logger.errors).toHaveLength(1);
   });
 
-  it('begins none once it is to take up nothing more, and tells the one under way', async () => {
+  it('starts no sweep after stopSweeping, and aborts the one under way', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const { loop } = started((signal) => {
       signals.push(signal);

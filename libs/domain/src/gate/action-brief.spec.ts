@@ -48,7 +48,7 @@ const lives: fc.Arbitrary<readonly ActionEvent[]> = fc
   });
 
 describe('the brief of an action', () => {
-  it('says of every stream that the types allow what the whole action says, event by event', () => {
+  it('agrees with the whole action after every event, for every stream that the types allow', () => {
     const followed = new Set<ActionEvent['type']>();
     fc.assert(
       fc.property(lives, (events) => {
@@ -70,7 +70,7 @@ describe('the brief of an action', () => {
     expect(new Set([...followed, ...never])).toEqual(new Set(Object.keys(actionDecider.eventTypes)));
   });
 
-  it('has nothing to tell of an id that was given up', () => {
+  it('is null for an abandoned id', () => {
     expect(briefOf([{ type: 'SubmissionAbandoned', data: { action: testId('act', 1), at: '' } }])).toBeNull();
   });
 

@@ -84,12 +84,12 @@ describe('an action that waits for people', () => {
       .when({ type: 'ClaimExecution', data: { executor: 'exe_1', claim: 'c1', supersedes: null, mayHaveRun: false } })
       .thenNothing());
 
-  it('is not begun by a claim that somebody else has put into the log', () =>
+  it('is not started by a forged claim in the log', () =>
     expect(given(...pending(), started('c1')).state).toMatchObject({ state: 'pending_approval', attempts: [] }));
 });
 
 describe('a signature', () => {
-  it('is the yes where one is enough, and makes the execution ready in the same append', () =>
+  it('approves the call if one is enough, and makes the execution ready in the same append', () =>
     given(...pending())
       .when(countersign(anna))
       .then(signedBy(wordOf(anna)), decidedBy(wordOf(anna), 'approved', toolDigest), readyAgain));
@@ -110,7 +110,7 @@ describe('a signature', () => {
       .when(countersign(anna))
       .then(signedBy(wordOf(anna))));
 
-  it('waits for as many as the rule asks for by now, and never for fewer than when people were asked', () => {
+  it('waits for as many as the rule asks for now, and never for fewer than at first', () => {
     given(...pending(1))
       .when(countersign(anna, [], APPROVAL, 2))
       .then(signedBy(wordOf(anna)));
@@ -119,14 +119,14 @@ describe('a signature', () => {
       .then(signedBy(wordOf(anna)));
   });
 
-  it('is the yes when it is the last that was needed', () => {
+  it('approves the call if it is the last that was needed', () => {
     const events = given(...pending(2), signedBy(wordOf(anna)))
       .when(countersign(ben, [anna]))
       .events();
     expect(typesOf(events)).toEqual(['ApprovalCountersigned', 'ApprovalDecided', 'ExecutionReady']);
   });
 
-  it('stands in the yes by name when it counted', () => {
+  it('is named in the approval if it counted', () => {
     const decided = given(...pending(2), signedBy(wordOf(anna)), signedBy(wordOf(cara)))
       .when(countersign(ben, [anna]))
       .events()
@@ -134,7 +134,7 @@ describe('a signature', () => {
     expect(decided?.data).toMatchObject({ by: ben, counted: [anna, ben] });
   });
 
-  it('does not complete one that counts no more', () =>
+  it('does not complete an approval with one that no longer counts', () =>
     given(...pending(2), signedBy(wordOf(anna)))
       .when(countersign(ben, []))
       .then(signedBy(wordOf(ben))));
@@ -144,12 +144,12 @@ describe('a signature', () => {
       .when(countersign(anna, [anna]))
       .thenRefuses('already_countersigned'));
 
-  it('may be given again where the first counts no more', () =>
+  it('may be given again if the first no longer counts', () =>
     given(...pending(2), signedBy(wordOf(anna)))
       .when(countersign(anna, []))
       .then(signedBy(wordOf(anna))));
 
-  it('of one person counts once, however often it stands there', () =>
+  it('of one person counts once, even if it is recorded several times', () =>
     given(...pending(3), signedBy(wordOf(anna)), signedBy(wordOf(anna)))
       .when(countersign(ben, [anna, anna]))
       .then(signedBy(wordOf(ben))));
@@ -165,19 +165,19 @@ describe('a signature', () => {
       .when(countersign(anna, [], 'apr_00000000000000000000000002' as ApprovalId))
       .thenRefuses('not_found'));
 
-  it('is refused where nobody is asked', () =>
+  it('is refused if no approval was requested', () =>
     given(...running)
       .when(countersign(anna))
       .thenRefuses('not_found'));
 });
 
-describe('a no', () => {
-  it('of one person is enough, whoever has signed', () =>
+describe('a denial', () => {
+  it('by one person is enough, even after signatures', () =>
     given(...pending(3), signedBy(wordOf(anna)))
       .when(deny(ben))
       .then(decidedBy(wordOf(ben, { reason: 'Too much.' }), 'denied')));
 
-  it('may be said by somebody who signed before', () => {
+  it('may come from a person who signed before', () => {
     const events = given(...pending(2), signedBy(wordOf(anna)))
       .when(deny(anna))
       .events();
@@ -192,8 +192,8 @@ describe('a no', () => {
   });
 });
 
-describe('the end of the time', () => {
-  it('expires what nobody decided, at that very moment and not before', () => {
+describe('the expiry of an approval', () => {
+  it('ends an undecided approval, at that very moment and not before', () => {
     given(...pending())
       .when(expire, after(3_599_999))
       .thenNothing();
@@ -202,7 +202,7 @@ describe('the end of the time', () => {
       .then(expired);
   });
 
-  it('refuses every word from that very moment on, swept or not', () => {
+  it('refuses every decision from that very moment on, even before a sweep', () => {
     given(...pending())
       .when(countersign(anna), EXPIRES_AT)
       .thenRefuses('approval_expired');
@@ -214,7 +214,7 @@ describe('the end of the time', () => {
       .thenRefuses('approval_expired');
   });
 
-  it('changes nothing of what was decided', () => {
+  it('changes nothing if the approval was decided', () => {
     given(...approved)
       .when(expire, EXPIRES_AT)
       .thenNothing();
@@ -237,7 +237,7 @@ describe('cancelling', () => {
       .when(cancel)
       .then(cancelled));
 
-  it('is refused once a person has said yes, when it has ended, and when its time is over', () => {
+  it('is refused after an approval, after the end, and after the expiry', () => {
     given(...approved)
       .when(cancel)
       .thenRefuses('conflict');
@@ -253,14 +253,14 @@ describe('cancelling', () => {
   });
 });
 
-describe('of yes, no, expiry and cancellation', () => {
+describe('of approval, denial, expiry and cancellation', () => {
   const ends = {
     approved,
     denied: [...pending(), decidedBy(wordOf(ben), 'denied')],
     cancelled: [...pending(), cancelled],
   };
 
-  it.each(Object.entries(ends))('one is the end (INV-13): %s', (_, events) => {
+  it.each(Object.entries(ends))('only the first ends the action (INV-13): %s', (_, events) => {
     given(...events)
       .when(countersign(cara))
       .thenRefuses('approval_decided');
@@ -276,7 +276,7 @@ describe('of yes, no, expiry and cancellation', () => {
   });
 
   it.each(Object.entries({ ...ends, expired: [...pending(), expired] }))(
-    'none changes another that stands in the log (INV-18): %s',
+    'none changes one that is already in the log (INV-18): %s',
     (_, events) => {
       const before = (given(...events).state as LivingAction).approval;
       for (const late of [signedBy(wordOf(cara)), decidedBy(wordOf(cara), 'denied'), expired, cancelled]) {
@@ -286,7 +286,7 @@ describe('of yes, no, expiry and cancellation', () => {
   );
 });
 
-describe('a yes that somebody else has put into the log', () => {
+describe('a forged approval in the log', () => {
   const yes = (counted: readonly UserId[]) => decidedBy(wordOf(anna), 'approved', toolDigest, counted);
 
   it.each([
@@ -300,13 +300,13 @@ describe('a yes that somebody else has put into the log', () => {
     ),
   );
 
-  it('is the yes where the signatures bear it out', () =>
+  it('counts if the recorded signatures support it', () =>
     expect(given(...pending(2), signedBy(wordOf(anna)), signedBy(wordOf(ben)), yes([anna, ben])).state).toMatchObject({
       state: 'executing',
       approval: { status: 'approved', counted: [anna, ben], decidedUnder: wordOf(anna).context_digest },
     }));
 
-  it('no approval is asked for where the policy asked for none', () =>
+  it('does not count if the policy asked for no approval', () =>
     expect((given(...running, requestedApproval()).state as LivingAction).approval).toBeNull());
 
   it('cannot be left out: a call that waits for people runs by no other event', () =>
@@ -317,7 +317,7 @@ describe('the tool that may be sent', () => {
   it('is the one that a person has seen', () =>
     expect(sendableToolDigest(given(...approved).state as LivingAction)).toBe(toolDigest));
 
-  it('is the one that was judged where nobody had to be asked', () =>
+  it('is the one that was judged if no approval was needed', () =>
     expect(sendableToolDigest(given(...running).state as LivingAction)).toBe(submission.tool_digest));
 });
 
@@ -332,7 +332,7 @@ describe('the id of an approval', () => {
     (text) => expect(actionOfApproval(text)).toBeNull(),
   );
 
-  it('is that of no action before it was submitted', () =>
+  it('finds no approval before the action was submitted', () =>
     given(submitted)
       .when(countersign(anna, [], approvalOf(ACTION)))
       .thenRefuses('not_found'));

@@ -24,7 +24,7 @@ const ofType = <Type extends ActionEvent['type']>(type: Type, data: object): Act
   ({ type, data: { ...about, ...data } }) as unknown as ActionEvent;
 
 describe('what the log says of reservations', () => {
-  it('a decision confirms what it was charged, and nothing where nothing was', () => {
+  it('a decision confirms its charges, if it has any', () => {
     expect(settlementChange(decided([CHARGE]))).toEqual({
       change: 'charged',
       action: ACTION,
@@ -54,7 +54,7 @@ describe('what the log says of reservations', () => {
     expect(settlementChange(event)).toEqual({ change: 'unspent', action: ACTION }),
   );
 
-  it('what the tool says was spent takes the place of what was foreseen', () => {
+  it('the cost that the tool reports replaces the expected cost', () => {
     const cost = { amount: 340, currency: 'eur' };
     const event = ofType('ExecutionFinished', { status: 'succeeded', attempt: 1, cost });
     expect(settlementChange(event)).toEqual({ change: 'spent', action: ACTION, cost });

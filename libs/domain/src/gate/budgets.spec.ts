@@ -31,7 +31,7 @@ const ALLOWED: Decision = {
 };
 
 describe('the bounds of a call', () => {
-  it('are those of its agent and of each budget of the policy that takes it', () => {
+  it('are those of its agent and of each budget of the policy that matches it', () => {
     const spend = { amount: 500, currency: 'eur' };
     const agent = { agent: AGENT, budgets: { calls_per_day: 3, spend_per_day: spend } };
     const weekly = budget({ id: 'weekly', period: 'week', maxCalls: null, maxSpend: { amount: 9, currency: 'usd' } });
@@ -44,7 +44,7 @@ describe('the bounds of a call', () => {
     ]);
   });
 
-  it('are none where nobody set one', () =>
+  it('are none if no budget is set', () =>
     expect(boundsOf({ agent: AGENT, budgets: NO_BUDGETS }, POLICY, [])).toEqual([]));
 });
 
@@ -53,7 +53,7 @@ describe('what a call is charged', () => {
     budget({ maxSpend: { amount: 500, currency: 'eur' } }),
   ]);
 
-  it('is one call, and what it spends as far as anybody can say', () => {
+  it('is one call, and its cost if that is known', () => {
     const amounts = (cost?: { amount: number; currency: string }) =>
       chargesOf(bounds, cost, 'UTC', NOON).map(({ unit, amount }) => [unit, amount]);
     expect(amounts({ amount: 70, currency: 'eur' })).toEqual([
@@ -105,7 +105,7 @@ describe('a refusal', () => {
   const NEXT =
     'until 2026-10-02T00:00:00.000Z. Send the call again then, with a new Idempotency-Key, or ask an admin to raise the budget.';
 
-  it('names the budget, what it allows, and when it begins anew; not the rule that would have let the call run', () => {
+  it('names the budget, its limit and its reset, and not the rule that allowed the call', () => {
     const by = { outcome: 'deny', code: 'budget_exceeded', source: 'budget', rule_id: null, reason: 'budget daily' };
     const of = { policy: POLICY, policy_version: ALLOWED.policy_version, retry_at: '2026-10-02T00:00:00.000Z' };
     const message = `The budget daily of the policy allows 10 calls, and there is none left ${NEXT}`;
@@ -114,13 +114,13 @@ describe('a refusal', () => {
     expect(exceeded(ALLOWED, money!).message).toBe(ofMoney);
   });
 
-  it('of an agent’s own budget is told as that', () => {
+  it('of an agent’s own budget says so', () => {
     const own = { ...calls!, budget: `${AGENT}/calls_per_day`, limit: 1 };
     const message = `The agent's budget of calls per day allows 1 call, and there is none left ${NEXT}`;
     expect(exceeded(ALLOWED, own)).toMatchObject({ message, reason: 'budget calls_per_day' });
   });
 
-  it('of what cannot be counted says nothing of waiting', () => {
+  it('of a call in another currency has no time to retry', () => {
     const refused = notCounted(
       ALLOWED,
       { budget: `${POLICY}/daily`, unit: 'eur', limit: 1, period: 'day' },

@@ -31,7 +31,7 @@ describe('what a call spends', () => {
   );
 });
 
-it('what a payments processor says is there only where one was asked', () => {
+it('the facts of a payments processor are there only if one was asked', () => {
   expect(paymentsIn({})).toBeNull();
   expect(paymentsIn({ payments: [] })).toBeNull();
   expect(paymentsIn({ payments: { enriched: false } })).toEqual({ enriched: false });

@@ -14,7 +14,7 @@ describe('a claim', () => {
     expect([0, 40_000, 45_000].map((now) => watch.see('c1', now))).toEqual([0, STEP_MS, STEP_MS + 5_000]);
   });
 
-  it('is watched by itself', () => {
+  it('is watched independently of other claims', () => {
     const watch = new ClaimWatch(STEP_MS);
     watch.see('c1', 0);
     expect(watch.see('c2', 5_000)).toBe(0);

@@ -10,12 +10,12 @@ import {
 import { dueActionChange } from './due-action.process.js';
 
 describe('what a call waits for', () => {
-  it('is nothing that comes due where the service runs it', () => {
+  it('is nothing with a due time if the service runs the call', () => {
     const changes = [...running, finished(succeeded, 'c1')].map(dueActionChange);
     expect(changes.filter((change) => change !== null)).toEqual([]);
   });
 
-  it('is a report by the deadline where the agent does', () => {
+  it('is a report by the deadline if the agent runs it', () => {
     const changes = [...atTheEdge, edgeReported(edgeSucceeded)].map(dueActionChange);
     expect(changes.map((change) => change?.change ?? null)).toEqual([null, null, 'open', 'close']);
   });

@@ -39,7 +39,7 @@ const sealedBy = (events: readonly ActionEvent[]): string | undefined => {
 };
 
 describe('a call that its agent runs itself', () => {
-  it('is authorized in the append that accepts it, and nothing of it is the service’s to execute', () =>
+  it('is authorized in the append that accepts it, and leaves the service nothing to execute', () =>
     given()
       .when({
         type: 'SubmitAction',
@@ -53,7 +53,7 @@ describe('a call that its agent runs itself', () => {
       })
       .then(...atTheEdge));
 
-  it('is executing, and told as authorized, until it is reported', () => {
+  it('has the state executing and the status authorized until it is reported', () => {
     const action = given(...atTheEdge).state as LivingAction;
     expect([action.state, statusOf(action, false)]).toEqual(['executing', 'authorized']);
     const reported = given(...atTheEdge, edgeReported(edgeSucceeded)).state as LivingAction;
@@ -79,7 +79,7 @@ describe('a call that its agent runs itself', () => {
 });
 
 describe('the report of an edge', () => {
-  it('that it succeeded is VERIFIED by its word alone, and seals by its witness', () => {
+  it('of a success is VERIFIED by the word of the agent alone, and its witness is the sealing event', () => {
     const events = given(...atTheEdge)
       .when(report())
       .events();
@@ -88,7 +88,7 @@ describe('the report of an edge', () => {
     expect(sealedBy([...atTheEdge, ...events])).toBe('ActionWitnessed');
   });
 
-  it('that it failed has nothing to witness, and seals by itself', () => {
+  it('of a failure has no witness, and is itself the sealing event', () => {
     const events = given(...atTheEdge)
       .when(report(edgeFailed))
       .events();
@@ -97,7 +97,7 @@ describe('the report of an edge', () => {
     expect(statusOf(given(...atTheEdge, ...events).state as LivingAction, true)).toBe('failed');
   });
 
-  it('that nobody knows is UNVERIFIABLE, for the reason that the edge has', () => {
+  it('of an unknown outcome is UNVERIFIABLE, with the error code of the agent as its reason', () => {
     const [, witness] = given(...atTheEdge)
       .when(report(edgeUnknown))
       .events();
@@ -108,14 +108,14 @@ describe('the report of an edge', () => {
     });
   });
 
-  it('that nobody knows has a reason also where the edge has none', () => {
+  it('of an unknown outcome has a reason even without an error code', () => {
     const [, witness] = given(...atTheEdge)
       .when(report({ ...edgeUnknown, error_code: null }))
       .events();
     expect(witness?.data).toMatchObject({ reasons: ['unknown'] });
   });
 
-  it('says what the action came to, in the edge’s own words and by its clock', () => {
+  it('sets the outcome, in the words of the agent and by its clock', () => {
     const { outcome } = given(...atTheEdge, edgeReported(edgeFailed, after(100))).state as LivingAction;
     expect(outcome).toEqual({
       status: 'failed',
@@ -165,7 +165,7 @@ describe('the report of an edge', () => {
       .thenRefuses('conflict'),
   );
 
-  it('of an action that there is not is not found', () => given().when(report()).thenRefuses('not_found'));
+  it('of an unknown action is not found', () => given().when(report()).thenRefuses('not_found'));
 });
 
 describe('a call whose report does not come', () => {

@@ -118,7 +118,7 @@ describe('recording an outcome', () => {
       .then(finished(failed, 'c1')),
   );
 
-  it('an outcome is evidence once somebody else has claimed what was withdrawn', () => {
+  it('an outcome is only evidence if another executor has claimed since the withdrawn claim', () => {
     const events = given(...runningRepeatable, started('c2', 2, 'repeatable'), started('c3', 3, 'repeatable'))
       .when(record('c1', failed, 'c2'))
       .events();

@@ -25,13 +25,13 @@ describe('an executor is silent', () => {
 
   it('never before it was watched', () => expect(new ExecutorSilence(LIMIT_MS).isSilent('exe_1')).toBe(false));
 
-  it('also when nobody asks for it before it is so', () => {
+  it('even if nobody asked about it before', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (let now = 0; now <= 6_000; now += 1_000) silence.observe(beats(7), [], at(now));
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
-  it('which is said once, and again when it has beaten since', () => {
+  it('and a reading says so once, and again only after another beat', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     const said = Array.from({ length: 16 }, (_, second) =>
       silence.observe(beats(second < 8 ? 7 : 8), [], at(second * 1_000)),
@@ -39,7 +39,7 @@ describe('an executor is silent', () => {
     expect(said.flatMap((hasFallen, second) => (hasFallen ? [second] : []))).toEqual([6, 14]);
   });
 
-  it('not before its row has been missed for as long, by whoever has asked for it', () => {
+  it('without any row only after it was watched for the whole limit', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (let now = 0; now <= 60_000; now += 1_000) silence.observe(new Map(), [], at(now));
     silence.observe(new Map(), ['exe_1'], at(61_000));
@@ -52,21 +52,21 @@ describe('an executor is silent', () => {
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
-  it('never on account of the watcher’s own pause', () => {
+  it('never because of a pause of the watcher itself', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     silence.observe(beats(7), ['exe_1'], at(0));
     silence.observe(beats(7), ['exe_1'], at(40_000));
     expect(silence.isSilent('exe_1')).toBe(false);
   });
 
-  it('never by an answer that is late: it had beaten since', () => {
+  it('never because of a late answer, because it may have beaten since', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (const ms of [100, 1_100]) silence.observe(beats(7), ['exe_1'], at(ms));
     expect(silence.observe(beats(7), ['exe_1'], { askedMs: 2_000, answeredMs: 5_150 })).toBe(false);
     expect(silence.isSilent('exe_1')).toBe(false);
   });
 
-  it('never sooner after an answer that is late: its value may be of that moment', () => {
+  it('after a late answer only when the limit has passed since that answer', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     silence.observe(beats(7), ['exe_1'], { askedMs: 0, answeredMs: 3_000 });
     for (let now = 4_000; now <= 8_000; now += 1_000) silence.observe(beats(7), ['exe_1'], at(now));

@@ -31,7 +31,7 @@ describe('how a call would be confirmed', () => {
     }
   });
 
-  it('and says where that is less than the rule asks for', () => {
+  it('with a note if that is less than the rule asks for', () => {
     for (const mode of ['gateway', 'proxy'] as const) {
       expect(expected(mode, provided({}))?.sentence).not.toContain('UNVERIFIABLE');
       expect(expected(mode, provided({}), 'L1')?.sentence).toMatch(
@@ -40,5 +40,5 @@ describe('how a call would be confirmed', () => {
     }
   });
 
-  it('is not known of a tool that nobody provides any more', () => expect(expected('gateway', null)).toBeNull());
+  it('is null if no connector provides the tool any more', () => expect(expected('gateway', null)).toBeNull());
 });

@@ -32,14 +32,14 @@ describe('places shared by organizations and their connectors', () => {
     expect(takeAll(sharer('b', '0'))).toBe(16);
   });
 
-  it('leave one for each of 128 organizations more, when eight that hang have taken all that are shared', () => {
+  it('leave one for each of 128 further organizations, after eight hanging ones have taken all shared ones', () => {
     const held = numbered(136).map((org) => takeAllOf(org, 1));
     expect(held.slice(0, 8)).toEqual([64, 32, 16, 8, 4, 2, 1, 1]);
     expect(held.slice(8)).toEqual(Array.from({ length: 128 }, () => 1));
     expect(takeAllOf('late', 1)).toBe(0);
   });
 
-  it('of which a thousand connectors that hang hold 144, leave one for each of 64 organizations more', () => {
+  it('leave one for each of 64 further organizations while a thousand hanging connectors hold 144', () => {
     expect(takeAllOf('a', 1000)).toBe(96 + 48);
     const held = ['b', 'c', 'd', 'e'].map((org) => takeAllOf(org, 1000));
     expect(held).toEqual([24 + 12, 6 + 3, 2 + 1, 1]);
@@ -58,7 +58,7 @@ describe('places shared by organizations and their connectors', () => {
     expect(ofFirst + ofSecond).toBeGreaterThanOrEqual(85);
   });
 
-  it('are given back with the spare one first, which somebody else may need', () => {
+  it('are given back with the spare one first, because another connector may need it', () => {
     shares = new FairShares(2);
     const [first, second] = [sharer('a', 'first'), sharer('a', 'second')];
     const [third, fourth] = [sharer('a', 'third'), sharer('a', 'fourth')];
@@ -81,7 +81,7 @@ describe('places shared by organizations and their connectors', () => {
     expect(shares).toEqual(fresh);
   });
 
-  it('are not more for what was given back and never taken', () => {
+  it('do not become more if one is given back that was never taken', () => {
     shares.giveBack(sharer('a', '0'));
     expect(takeAll(sharer('a', '0'))).toBe(64);
     shares.giveBack(sharer('a', '1'));

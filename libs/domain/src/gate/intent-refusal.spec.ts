@@ -46,7 +46,7 @@ describe('a refusal of a signed intent', () => {
     expect(error.message.length).toBeLessThan(250);
   });
 
-  it('for want of one names the header and what to send', () => {
+  it('of a missing intent names the header and what to send', () => {
     const { code, param, extra, message } = intentRequired();
     expect([code, param, extra]).toEqual(['intent_required', 'Service-Intent', null]);
     expect(message).toContain('send the header Service-Intent');

@@ -115,7 +115,7 @@ describe('a call whose intent was accepted', () => {
     expect(unsigned).not.toHaveProperty('intent');
   });
 
-  it('is compared with a repetition by what it is, not by its intent', () => {
+  it('is compared with a duplicate without regard to its intent', () => {
     const fresh = createSignedIntent({ ...named, nonce: 'f'.repeat(32) }, key).header;
     const again = intendedRequest(canonicalRequest(request({ intent: [fresh] })), agentOf('required'), now);
     expect(submit(again).comparison_digest).toBe(submit(signedCall).comparison_digest);

@@ -22,7 +22,7 @@ const late = (digest: typeof result | null): ActionEvent => ({
   data: { ...succeeded, result_digest: digest, action: ACTION, attempt: 1, claim: 'a', at: NOW },
 });
 
-describe('a payload is made real', () => {
+describe('a payload is named', () => {
   it('the policy input by the submission', () =>
     expect(payloadNamedBy(submitted)).toEqual({ kind: 'policy_input', digest: digestOf('fixture') }));
   it('a result by the outcome', () =>

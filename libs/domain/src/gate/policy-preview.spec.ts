@@ -29,10 +29,10 @@ describe('what the policy of that time said', () => {
 });
 
 describe('a preview', () => {
-  it('of nothing has no time', () =>
+  it('of no actions has no times', () =>
     expect(new PolicyPreview().result()).toMatchObject({ from: null, to: null, judged: 0, changes: [], samples: [] }));
 
-  it('counts what would be otherwise by outcome and rule, the most frequent first', () => {
+  it('counts changed outcomes by outcome and rule, the most frequent first', () => {
     const preview = new PolicyPreview();
     preview.add(action(9), was('allow'), allow);
     preview.add(action(8), was('deny'), allow);
@@ -77,7 +77,7 @@ describe('a preview', () => {
     });
   });
 
-  it('shows first what a person denied and the draft allows, and at most fifty', () => {
+  it('shows first the calls that a person denied and the draft allows, and at most fifty', () => {
     const preview = new PolicyPreview();
     for (let number = 200; number > 100; number -= 1) preview.add(action(number), was('deny'), allow);
     preview.add(action(2, 'denied'), was('require_approval'), allow);
@@ -90,7 +90,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('compares with the version in force where there is one, and still tells what was decided then', () => {
+  it('compares with the version in force if there is one, and still shows the recorded outcome', () => {
     const preview = new PolicyPreview();
     const beside = (recorded: Decision['outcome'], outcome: Decision['outcome']): BesideDraft => ({
       recorded,
@@ -117,7 +117,7 @@ describe('a preview', () => {
     });
   });
 
-  it('shows what a person denied and the draft allows also where the version in force allows it', () => {
+  it('shows a call that a person denied and the draft allows, even if the version in force allows it', () => {
     const preview = new PolicyPreview();
     const inForce = { outcome: 'allow' as const, timeLimitTripped: false };
     preview.add(action(1, 'denied'), { recorded: 'require_approval', inForce }, allow);

@@ -66,7 +66,7 @@ describe('giving up an execution', () => {
         .events(),
     ).toHaveLength(2));
 
-  it('a claim that is no longer current is nobody’s to give up', () =>
+  it('a claim that is no longer current is not given up', () =>
     given(...runningRepeatable, started('c2', 2, 'repeatable'))
       .when(giveUp('c1', silent))
       .thenNothing());

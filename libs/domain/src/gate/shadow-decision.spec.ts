@@ -18,7 +18,7 @@ const said = (policy: LoadedPolicy, outcome: 'allow' | 'deny' | 'require_approva
   shadowDecision(SLOT, askShadow(policy, policyInput({ args: { amount: 5 } }), limitMs), { outcome });
 
 describe('a shadow decision', () => {
-  it('is what the version would have decided, and differs where its outcome is another', () => {
+  it('is what the version would have decided, and differs if the outcomes do', () => {
     const policy = loaded(`${RULE}args.amount > 1\n`);
     const allowed = { outcome: 'allow', code: null, rule_id: 'one', reason: 'rule one', ...ASKED };
     expect(said(policy, 'allow')).toEqual({ ...allowed, differs: false });
@@ -44,7 +44,7 @@ describe('a shadow decision', () => {
       differs: true,
     }));
 
-  it('knows nothing, and differs from nothing, where its time is over', () => {
+  it('has no outcome and does not differ if its time was over', () => {
     const answer = askShadow(loaded(SLOW_POLICY), policyInput({ args: { amount: 1 } }), 1);
     expect(shadowDecision(SLOT, answer, { outcome: 'allow' })).toEqual({
       outcome: null,

@@ -43,7 +43,7 @@ describe('submitting an action', () => {
       .when({ type: 'SubmitAction', data: { submission, decision: allowed, execution, claimant: null } })
       .thenRefuses('conflict'));
 
-  it('what it holds of budgets stands in its decision', () => {
+  it('the decision holds the charges', () => {
     const charge = {
       budget: 'pol_1/daily',
       period: 'day:2026-10-01',

@@ -30,7 +30,7 @@ describe('the turns of those that wait', () => {
     expect(taken()).toEqual(['a/x/1', 'b/z/1', 'a/y/1', 'b/z/2', 'a/x/2', 'a/y/2', 'a/x/3']);
   });
 
-  it('pass over who may take none, and come back to him first', () => {
+  it('skip a connector that may take no place, and come back to it first', () => {
     places = new FairShares(4);
     const [noisy, other] = [sharer('a', 'x'), sharer('b', 'z')];
     while (places.take(noisy));
@@ -42,7 +42,7 @@ describe('the turns of those that wait', () => {
     expect(turns.takeNext(places)?.id).toBe('a/x/1');
   });
 
-  it('are one for an action, however often it comes', () => {
+  it('are one for each action, even if it is added again', () => {
     add(turns, 'a/x/1', 'a/x/1');
     expect(taken()).toEqual(['a/x/1']);
   });
@@ -56,7 +56,7 @@ describe('the turns of those that wait', () => {
     expect(ids).toEqual(expect.arrayContaining(['a/y/1', 'b/z/1']));
   });
 
-  it('make room when they have come', () => {
+  it('free their room when they have come', () => {
     const names = Array.from({ length: 50 }, (_, number) => `a/x/${number}`);
     places = new FairShares(10_000);
     for (let time = 0; time < 3; time += 1) {

@@ -142,7 +142,7 @@ describe('the witness of a tool that is read back', () => {
     expect(summary).toContain('and 31 more');
   });
 
-  it('of several readers the first has the word', () => {
+  it('of several readers the first one makes the witness', () => {
     const read = having(runningToRead, record(succeeded), readBack('MISMATCH', 'body.a'));
     for (const later of [readBack('VERIFIED'), readBack('MISMATCH', 'body.b'), readBack('UNVERIFIABLE', 'timeout')]) {
       given(...read)
@@ -151,7 +151,7 @@ describe('the witness of a tool that is read back', () => {
     }
   });
 
-  it('one that comes late amends a word that could say nothing', () => {
+  it('a late reading amends an UNVERIFIABLE witness', () => {
     const read = having(runningToRead, record(succeeded), readBack('UNVERIFIABLE', 'timeout'));
     given(...read)
       .when(readBack('UNVERIFIABLE', 'upstream_error'))
@@ -259,7 +259,7 @@ describe('an amended witness', () => {
     expect(typesOf(having(lost, record(succeeded)).slice(-1))).toEqual(['LateReport']);
   });
 
-  it('says late that a call was not applied, where there was but one', () => {
+  it('takes a late report of failure only if there was one attempt', () => {
     const lost = having(running, record(unknown), record(failed));
     expect(lost.at(-1)?.data).toMatchObject({
       verdict: 'UNVERIFIABLE',
@@ -320,14 +320,14 @@ describe('an amended witness', () => {
       expect(typesOf(known).slice(-2)).toEqual(['ExecutionFinished', 'ActionWitnessed']);
     });
 
-    it('and says that a call was not applied, where there was but one', () => {
+    it('and takes a late report of failure if there was one attempt', () => {
       const refused = [...having(runningToRead, record(unknown)), late('failed'), late('succeeded')];
       expect(given(...having(refused, readBack('UNVERIFIABLE', 'timeout'))).state).toMatchObject({
         witness: { verdict: 'UNVERIFIABLE', reasons: ['late_report', 'upstream_not_found'] },
       });
     });
 
-    it('never by a report of whoever has claimed nothing', () => {
+    it('never by a report without a claim', () => {
       const foreign = { ...late('succeeded'), data: { ...late('succeeded').data, claim: 'c9' } } as ActionEvent;
       const events = having([...having(runningToRead, record(unknown)), foreign], readBack('UNVERIFIABLE', 'timeout'));
       expect(typesOf(events).slice(-1)).toEqual(['ActionWitnessed']);

@@ -46,7 +46,7 @@ describe('retention: the bodies of an action', () => {
     expect(await scene.bodiesOf(action)).toEqual([0]);
   });
 
-  it('stay for the days of its organization, which are no other’s', async () => {
+  it('stay for the days of its own organization', async () => {
     const other = await scene.organization();
     const [mine, theirs] = [await scene.sealed(org), await scene.sealed(other)];
     await scene.keepFor(org, 3);
@@ -81,7 +81,7 @@ describe('retention: the bodies of an action', () => {
     expect(await round()).toBe(2);
   });
 
-  it('go with all that is stored of it, named by an event or not', async () => {
+  it('go with all payloads of the action, named by an event or not', async () => {
     const action = await scene.sealed(org);
     for (const body of ['{"late":true}', '{"lost":true}']) {
       await scene.payloads.put({ owner: action, org, kind: 'result', digest: digestOf(body), body });
@@ -258,7 +258,7 @@ describe('whether a body may be missing', () => {
     return recorded.at(-1)!.position;
   };
 
-  it('is the word of the cursor, deed by deed', async () => {
+  it('is answered by the cursor, deed by deed', async () => {
     const [first, second] = (await days(2)) as [ActionId, ActionId];
     const passed = async () => [
       await scene.reach.hasPassed(org, await sealingOf(first)),

@@ -25,7 +25,7 @@ const newAgent = () => idOf('agt', randomBytes(16));
 const newAction = (): ActionId => idOf('act', randomBytes(16));
 const place = (agent = newAgent(), action = newAction()) => ({ agent, action, reservedMs: 1_000, limit: LIMIT });
 
-it('are as many as may be, however many calls take one at once', async () => {
+it('places are limited, even if many calls take one at once', async () => {
   const [agent, other] = [newAgent(), newAgent()];
   const taken = await Promise.all(
     Array.from({ length: 40 }, (_, index) => places.take(place(index % 2 ? agent : other))),
@@ -34,7 +34,7 @@ it('are as many as may be, however many calls take one at once', async () => {
   expect([(await places.heldBy(agent)).length, (await places.heldBy(other)).length]).toEqual([LIMIT, LIMIT]);
 });
 
-it('is the same one for the same call, also where all are taken', async () => {
+it('a place stays the same for the same call, even if all are taken', async () => {
   const agent = newAgent();
   const wanted = Array.from({ length: LIMIT }, () => place(agent));
   for (const each of wanted) expect(await places.take(each)).toBe(true);
@@ -43,7 +43,7 @@ it('is the same one for the same call, also where all are taken', async () => {
   expect((await places.heldBy(agent)).map(({ reservedMs }) => reservedMs)).toEqual(Array(LIMIT).fill(1_000));
 });
 
-it('goes to another call once it is free', async () => {
+it('a place goes to another call once it is free', async () => {
   const agent = newAgent();
   const wanted = Array.from({ length: LIMIT }, () => place(agent));
   for (const each of wanted) await places.take(each);

@@ -123,7 +123,7 @@ describe('a reservation', () => {
     expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1, 'pol_1/daily calls 10-02 00:00': 0 });
   });
 
-  it('of another call under the same id is another one, and each is let go by itself', async () => {
+  it('of another call under the same id is another one, and each is freed by itself', async () => {
     const [one, other] = [digestOf('one'), digestOf('other')];
     await tables.reservations.reserve(reservation(1, { digest: one }));
     await tables.reservations.reserve(reservation(1, { digest: other }));
@@ -211,10 +211,10 @@ describe('a time zone that was changed on the day', () => {
   });
 });
 
-describe('rows that know less than this process has seen of the log', () => {
+describe('rows that are behind what this process has seen of the log', () => {
   const settleUpTo = (position: bigint): Promise<void> => tables.settleUpTo(position);
 
-  it('are not asked: nothing is reserved until they are there again', async () => {
+  it('reserve nothing until they have caught up', async () => {
     await settleUpTo(50n);
     expect(isReserved(await tables.reservations.reserve(reservation(1)))).toBe(true);
     await settleUpTo(49n);
@@ -237,10 +237,10 @@ describe('rows that know less than this process has seen of the log', () => {
   });
 });
 
-describe('what is over', () => {
+describe('a reservation of an ended period', () => {
   const later = NOON_MS + 72 * HOUR_MS;
 
-  it('is removed with its counter, and what still counts stays', async () => {
+  it('is removed with its counter, and those of other periods stay', async () => {
     await tables.reservations.reserve(reservation(1));
     await tables.reservations.reserve(
       reservation(2, { reservedMs: later, charges: [charge({ period: localPeriodAt('day', 'UTC', later) })] }),
@@ -260,7 +260,7 @@ describe('what is over', () => {
   });
 });
 
-it('what is used is told whether or not anybody has counted it yet', async () => {
+it('the amount used is returned whether or not there is a counter yet', async () => {
   await tables.reservations.reserve(reservation(1, { charges: [EUR] }));
   const { startsMs, endsMs } = EUR.period;
   const counted = [

@@ -107,7 +107,7 @@ describe('what comes due', () => {
     expect(told).toEqual(numbers.map((number) => testId('act', number)));
   });
 
-  it('is no more what was said in time', async () => {
+  it('is no action that was decided or reported in time', async () => {
     await log.append(action(1), ...submittedAndDecided(1), requested(1, testTime(50)), approved(1));
     await log.append(action(2), ...submittedAndDecided(2), authorized(2, testTime(40)));
     expect(await dueBy(50)).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('what comes due', () => {
     expect(nameAndKind(await dueBy(40))).toEqual([[testId('act', 1), 'edge']]);
   });
 
-  it('is told once its row stands in the table', async () => {
+  it('is passed on after its row is written', async () => {
     await following.close();
     const told: unknown[] = [];
     const onOpened = (rows: readonly DueAction[]): void => {
@@ -147,7 +147,7 @@ describe('what comes due', () => {
     expect(told).toEqual([[testId('act', 1), 'approval']]);
   });
 
-  it('stays due where an event of it cannot be read, and keeps none of the others', async () => {
+  it('stays due if one of its events cannot be read, and does not hold up the others', async () => {
     await log.append(action(1), ...submittedAndDecided(1), authorized(1, testTime(40)));
     const revision = (await store.heads([action(1)])).get(action(1)) ?? 0;
     const id = '00000000-0000-8000-8000-000000000001';

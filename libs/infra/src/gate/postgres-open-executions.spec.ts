@@ -75,7 +75,7 @@ describe('the executions that are open', () => {
     expect(await listed()).toEqual([testId('act', 1)]);
   });
 
-  it('are told whatever stands in the streams of others', async () => {
+  it('are listed whatever events other streams have', async () => {
     await log.append(action(1), ...started(1));
     await store.append({
       stream: 'agent-agt_damaged',
@@ -87,7 +87,7 @@ describe('the executions that are open', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are told although one of them cannot be read, which stays open', async () => {
+  it('are listed although one of them cannot be read, which stays open', async () => {
     await log.append(action(1), ...started(1));
     const revision = (await store.heads([action(1)])).get(action(1)) ?? 0;
     await store.append({ stream: action(1), expectedRevision: revision, events: [unreadable] });

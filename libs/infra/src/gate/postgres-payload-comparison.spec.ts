@@ -53,7 +53,7 @@ const change = async ({ owner, kind }: Payload, set: string, ...values: unknown[
 const BODIES = ['{}', '""', '{"a":"ä€😀"}', '"\\u0000\\\\ \u2028\u007f"', JSON.stringify('x€'.repeat(500_000))];
 
 describe('stored payloads, compared with the digests that name them', () => {
-  it.each(BODIES.map((body) => [body.slice(0, 20), body]))('fit where nobody touched them: %s', async (_, body) => {
+  it.each(BODIES.map((body) => [body.slice(0, 20), body]))('match if nobody changed them: %s', async (_, body) => {
     const both = [payloadOf(1, body), payloadOf(1, body, 'result')];
     for (const each of both) await payloads.put(each);
     expect(await compare(...both)).toEqual([null, null]);
@@ -93,7 +93,7 @@ describe('stored payloads, compared with the digests that name them', () => {
     expect(await compare(payload)).toEqual(['missing']);
   });
 
-  it('are no fault of theirs where the database does not answer', async () => {
+  it('throw StoreUnavailable and name no fault if the database does not answer', async () => {
     const away = createRelaxedPool({
       connectionString: 'postgres://nobody@127.0.0.1:1/none',
       applicationName: 'a spec',

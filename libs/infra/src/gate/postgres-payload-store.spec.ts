@@ -156,7 +156,7 @@ describe('a payload whose row was changed behind the service’s back', () => {
     await expect(stored(payloadOf(1))).rejects.toThrow(DamagedPayload);
   });
 
-  it('keeps none from those that are asked for with it', async () => {
+  it('does not affect payloads that are read together with it', async () => {
     const numbers = [1, 2, 3];
     await Promise.all(numbers.map((number) => payloads.put(payloadOf(number))));
     await change(2, '{}');

@@ -77,14 +77,14 @@ describe('executions that have not ended', () => {
     expect(await look()).toEqual([action(1), action(3), action(5)]);
   });
 
-  it('are those that somebody has begun and left, too', async () => {
+  it('include those that were claimed and left', async () => {
     await log.append(action(1), ...started(1));
     expect(await look()).toEqual([action(1)]);
     await fold();
     expect(await look()).toEqual([action(1)]);
   });
 
-  it('are none that was not allowed, or waits for that', async () => {
+  it('include none that was refused or waits for approval', async () => {
     await log.append(action(1), ...started(1).slice(0, 1));
     expect(await look()).toEqual([]);
     await fold();
@@ -105,7 +105,7 @@ describe('executions that have not ended', () => {
     expect(await look()).toEqual([action(1), action(2)]);
   });
 
-  it('are none of a table that is of another log', async () => {
+  it('include none from a table of another log', async () => {
     await allow(1);
     await fold();
     store = new MemoryEventStore();

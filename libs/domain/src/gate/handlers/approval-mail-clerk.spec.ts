@@ -46,7 +46,7 @@ describe('writing about approvals', () => {
     expect(looked).toHaveLength(110);
   });
 
-  it('tells of one that cannot be read after the last page, once, and looks at all the others', async () => {
+  it('throws the error of an unreadable one once, after the last page, and reads all the others', async () => {
     const { clerk, looked } = clerkOf(60, new Set([idOf(3)]));
     expect(await clerk.write()).toBe(true);
     await expect(clerk.write()).rejects.toThrow('damaged');

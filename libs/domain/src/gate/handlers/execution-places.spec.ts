@@ -58,12 +58,12 @@ describe('places for executions', () => {
     }
   });
 
-  it('are never more than there are, the spare ones for who holds none included', async () => {
+  it('are never more than there are, spare ones included', async () => {
     for (let org = 0; org < 20; org += 1) await takeUp(sharer(`${org}`, 'any'), 0, 20);
     expect(begun).toHaveLength(2 * PLACES);
   });
 
-  it('pass on to what waits, by turns of the organizations', async () => {
+  it('pass on to waiting actions, and organizations take turns', async () => {
     await takeUp(noisy, 0, 20);
     await takeUp(other, 0, 20);
     expect([begunBy(noisy).length, begunBy(other).length]).toEqual([4, 2]);
@@ -73,7 +73,7 @@ describe('places for executions', () => {
     expect([begunBy(noisy).length, begunBy(other).length]).toEqual([4 + 1, 2 + 1]);
   });
 
-  it('that are waited for are held by nobody: the job is over, and is begun later', async () => {
+  it('are not held by an action that waits: its job is over, and it starts later', async () => {
     await takeUp(noisy, 0, 4);
     const late = idOf(noisy, 'late');
     await places.takeUp(late);
@@ -82,7 +82,7 @@ describe('places for executions', () => {
     expect(begun).toContain(late);
   });
 
-  it('taken for a call of this process itself count alike', () => {
+  it('that calls of this process itself take are counted, too', () => {
     for (let each = 0; each < 4; each += 1) expect(places.take(noisy)).toBe(true);
     expect(places.take(noisy)).toBe(false);
     expect(places.take(quick)).toBe(true);
@@ -104,14 +104,14 @@ describe('places for executions', () => {
     expect(begunBy(noisy)).toHaveLength(8 + PLACES / 2);
   });
 
-  it('once closed are given to nothing that waits', async () => {
+  it('are given to no waiting action after close', async () => {
     await takeUp(noisy, 0, 5);
     places.close();
     await end(idOf(noisy, 0));
     expect(begun).toHaveLength(4);
   });
 
-  it('are not needed for what is no action', async () => {
+  it('are not taken for an unknown action', async () => {
     await places.takeUp('none/none/0' as ActionId);
     expect(begun).toEqual([]);
   });
@@ -169,7 +169,7 @@ class Play {
 }
 
 describe('in whatever order places are taken and given back', () => {
-  it('nothing waits that may take one, and all is begun once, that of a connector in order', async () => {
+  it('no action waits that may take one, and each starts once, in order within its connector', async () => {
     const property = fc.asyncProperty(STEPS, async (steps) => {
       open(4);
       const play = new Play();

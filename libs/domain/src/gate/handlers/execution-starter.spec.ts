@@ -17,7 +17,7 @@ class FailingQueue extends JobQueue {
   }
 }
 
-it('a queue that takes nothing refuses no call, and is told once for as long as that lasts', async () => {
+it('a failing queue refuses no call, and is logged once for each outage', async () => {
   const [queue, log] = [new FailingQueue(), collectingLogger()];
   const starter = new QueuedExecutionStarter(queue, log);
   const start = (id: string): Promise<void> => starter.start({ id: id as ActionId });

@@ -37,7 +37,7 @@ describe('executions taken over at once', () => {
     expect(beginMany(other, 200, 40)).toHaveLength(2);
   });
 
-  it('are at most 32 in all, a first one for each organization before', () => {
+  it('are at most 32 in all, and each organization gets a first one until they are used up', () => {
     const begun = Array.from({ length: 40 }, (_, org) => beginMany(sharer(`${org}`, 'any'), org * 10, 10).length);
     expect(begun).toEqual([
       8,
@@ -78,7 +78,7 @@ describe('executions taken over at once', () => {
     }
   });
 
-  it('wait behind nobody whose connector has no room', async () => {
+  it('do not wait behind those of a connector without room', async () => {
     beginMany(noisy, 1, 20);
     beginMany(quick, 100, 6);
     ends.get(action(100))?.(true);
@@ -86,7 +86,7 @@ describe('executions taken over at once', () => {
     expect([...ends.keys()].at(-1)).toBe(action(104));
   });
 
-  it('do not begin any more once this process takes up nothing', async () => {
+  it('do not start after their process has stopped sweeping', async () => {
     const stopping = new AbortController();
     for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9]) takeovers.begin(noisy, action(number), lost, stopping.signal);
     stopping.abort();
@@ -95,7 +95,7 @@ describe('executions taken over at once', () => {
     expect(ends.size).toBe(8);
   });
 
-  it('wait as what they were last found to be', async () => {
+  it('wait as the kind that the last sweep found, execution or read-back', async () => {
     beginMany(noisy, 1, 9);
     expect(takeovers.beginReadBack(noisy, action(9))).toBe(false);
     ends.get(action(1))?.(true);
