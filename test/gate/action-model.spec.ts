@@ -386,11 +386,11 @@ const goesAsTheModelDoes = (sent: Iterable<fc.AsyncCommand<ActionModel, Service>
   fc.asyncModelRun(() => ({ model: unbegunModel(Date.parse(NOW)), real: new Service() }), sent);
 
 describe('an action, whatever is sent and whenever a process ends', () => {
-  it('goes as the model does, and answers what the model answers', async () => {
+  it('has the states of the model, and gives the answers of the model', async () => {
     await fc.assert(fc.asyncProperty(commands, goesAsTheModelDoes), { numRuns: 600 });
   });
 
-  it('has one outcome and one verdict, whoever reports, reads and gives up in which order', async () => {
+  it('has one outcome and one verdict, whatever the order of reports, reads and giving up', async () => {
     const property = fc.asyncProperty(allowances, claims, wordsOfMany, (allowance, claim, words) =>
       goesAsTheModelDoes([allowance, claim, ...words]),
     );

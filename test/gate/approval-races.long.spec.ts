@@ -237,7 +237,7 @@ describe.each(LOGS)('on %s, three processes at one moment', (_store, open, round
     }
   }, 900_000);
 
-  it(`a yes of somebody who is demoted at that moment holds or is refused, ${PAIRS} times`, async () => {
+  it(`an approval by a person who is demoted at that moment holds or is refused, ${PAIRS} times`, async () => {
     await new ApprovalScene(bench).enforce();
     const [one] = lanes[0] as [Instance];
     for (let round = 0; round < PAIRS; round += 1) {

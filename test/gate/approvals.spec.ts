@@ -46,7 +46,7 @@ const refusal = (decided: Promise<unknown>): Promise<string> =>
   );
 
 describe('a call that a rule asks people about', () => {
-  it('is held: nothing is sent, and one append says whom it waits for', async () => {
+  it('is held: nothing is sent, and one append says which people it waits for', async () => {
     const id = await held();
     const events = await bench.store.readStream(streamOf('action', id));
     expect(events.map(({ type }) => type)).toEqual(['ActionSubmitted', 'ActionDecided', 'ApprovalRequested']);
@@ -267,7 +267,7 @@ describe('four eyes', () => {
 });
 
 describe('what was looked at', () => {
-  it('must be what it is now: a yes about a tool that was swapped is refused (rule GATE-18)', async () => {
+  it('must be unchanged: an approval of a tool that was swapped is refused (rule GATE-18)', async () => {
     const id = await held();
     const { digest } = await scene.review(id);
     await bench.changeElsewhere({ tools: ELSEWHERE });
@@ -278,7 +278,7 @@ describe('what was looked at', () => {
     expect(upstream.seen.at(-1)?.path).toBe('/v1/elsewhere');
   });
 
-  it('is what runs: a tool that is swapped after the yes is not sent', async () => {
+  it('is what runs: a tool that is swapped after the approval is not sent', async () => {
     const waiting = new ApprovalScene(bench, new ManualStarter(null, null));
     const id = await held();
     await waiting.approve(id, anna);
@@ -295,7 +295,7 @@ describe('what was looked at', () => {
     expect(await statusOf(id)).toBe('denied');
   });
 
-  it('asks for as many and for whom the rule asks by now', async () => {
+  it('asks for as many people, and for those, that the rule asks for now', async () => {
     const id = await held();
     const { digest } = await scene.review(id);
     await scene.enforce('approvers:', '  - role:owner', 'required: 1');
@@ -305,7 +305,7 @@ describe('what was looked at', () => {
     expect(await statusOf(id)).toBe('approved');
   });
 
-  it('asks for as many as the rule asks by now, and never for fewer than it asked for first', async () => {
+  it('asks for as many as the rule asks for now, and never for fewer than at first', async () => {
     const [one, two] = [await held(), await held()];
     await scene.enforce('required: 2');
     await scene.approve(one, anna);
@@ -320,14 +320,14 @@ describe('what was looked at', () => {
     expect(await statusOf(two)).toBe('approved');
   });
 
-  it('asks for as many as before where the policy would allow it by now', async () => {
+  it('asks for as many as before if the policy would allow the call now', async () => {
     const id = await held();
     await bench.enforce('version: 1\ndefault: allow\n');
     await scene.approve(id, anna);
     expect(await statusOf(id)).toBe('approved');
   });
 
-  it('is shown and not approvable where the policy would deny it by now; a no is taken', async () => {
+  it('is shown and not approvable if the policy would deny the call now; a denial is taken', async () => {
     const id = await held();
     await bench.enforce('version: 1\ndefault: deny\n');
     expect(isApprovable(await scene.review(id))).toBe(false);
@@ -345,7 +345,7 @@ describe('what was looked at', () => {
     expect(await settled(id)).toMatchObject({ outcome: { status: 'succeeded' } });
   });
 
-  it('is not approvable where its arguments are stored no more; a no is taken', async () => {
+  it('is not approvable if its arguments are no longer stored; a denial is taken', async () => {
     const id = await held();
     bench.payloads.rows.clear();
     expect(await refusal(scene.approve(id, anna))).toBe('conflict');

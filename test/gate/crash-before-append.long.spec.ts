@@ -14,7 +14,7 @@ import { silentLogger } from '../support/silent-logger.js';
 /** Several crashes, because each hits another moment of the server's background writes, which lag by at most 0.2 s. */
 const CRASHES = [1, 2, 3];
 
-describe('a database that ends without a farewell between what an append names and the append, which is sent again', () => {
+describe('a database that crashes after the rows that an append names and before the append, which is sent again', () => {
   let server: OwnServer;
   let stateDir: string;
   let deployment: Deployment;
@@ -49,7 +49,7 @@ describe('a database that ends without a farewell between what an append names a
     return rows.length;
   };
 
-  it.each(CRASHES)('still has what the call holds of its budgets (crash %i)', async (number) => {
+  it.each(CRASHES)('still has the budget charges of the call (crash %i)', async (number) => {
     expect(await deployment.budgets.reserve(reservation(number))).toMatchObject({ isReserved: true });
     await server.restart();
     expect(await countOf('budget_reservations', 'action', actionId(number))).toBe(1);

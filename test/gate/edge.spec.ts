@@ -121,7 +121,7 @@ describe('a call in proxy mode', () => {
     );
   });
 
-  it('is refused like any other: by the policy, by a Stop, and where nobody provides the tool', async () => {
+  it('is refused like any other: by the policy, by a Stop, and if no connector provides the tool', async () => {
     const refused = async (call: Parameters<typeof authorize>[0]) => (await read(await authorize(call))).decision?.code;
     expect(await refused({ tool: 'crm.absent' })).toBe('tool_unknown');
     expect(await refused({ tool: 'files.read', connectorType: 'mcp' })).toBe('policy_denied');
@@ -130,7 +130,7 @@ describe('a call in proxy mode', () => {
   });
 });
 
-describe('a tool that the agent alone knows (connector_type mcp)', () => {
+describe('a tool that only the agent knows (connector_type mcp)', () => {
   beforeEach(() => bench.enforce(MCP));
 
   it('is judged by the policy without a connector: no digest, no facts, any effect', async () => {
@@ -209,7 +209,7 @@ describe('the sweep of what is due', () => {
     }
   });
 
-  it('does no harm where the clock goes back again', async () => {
+  it('does no harm if the clock goes back again', async () => {
     const id = await authorize();
     bench.clock.jumpMs = TIMEOUT_MS;
     await sweeper.sweep();

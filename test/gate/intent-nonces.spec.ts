@@ -205,7 +205,7 @@ describe('the rows of nonces', () => {
     expect(await scene.countNonces()).toBe(3);
   });
 
-  it('are taken over from whoever holds them, once', async () => {
+  it('are taken over from their holder, once', async () => {
     await scene.nonces.reserve(row());
     const taken = [2, 3].map((action) => scene.nonces.takeOver(row({ action: newActionId(action) }), newActionId(1)));
     expect((await Promise.all(taken)).filter(Boolean)).toHaveLength(1);

@@ -167,7 +167,7 @@ describe('a read that cannot say it leaves it UNVERIFIABLE', () => {
 });
 
 describe('a crash', () => {
-  it('between claim and outcome: the write is read where nothing of its result is needed, and stays unknown', async () => {
+  it('between claim and outcome: the write is read if its result is not needed, and stays unknown', async () => {
     const upstream = await set({ tools: refundTools(...BY_CHARGE) });
     upstream.refunds.set('re_1', args);
     const starter = new ManualStarter('exe_lost', null);
@@ -262,7 +262,7 @@ describe('a crash', () => {
   });
 });
 
-it('what the evidence holds is its canonical text', async () => {
+it('the evidence is stored as canonical text', async () => {
   await set();
   const action = await recorded(await refund());
   const { submission, witness } = action;

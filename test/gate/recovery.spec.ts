@@ -92,7 +92,7 @@ describe('an execution that the queue forgot', () => {
     expect(scene.upstream.countFor(id)).toBe(1);
   });
 
-  it('runs once, too, where the queue tells of it again and again while it is swept', async () => {
+  it('runs once, even if the queue delivers its job again and again while it is swept', async () => {
     scene = await RecoveryScene.set();
     const { bench } = scene;
     const { action: id } = await bench.submit({ tool: 'crm.update' }, bench.handler(new ManualStarter(null, null)));
@@ -101,7 +101,7 @@ describe('an execution that the queue forgot', () => {
     expect(scene.upstream.countFor(id)).toBe(1);
   });
 
-  it('fails, nothing sent, when nobody took it before start_by', async () => {
+  it('fails, with nothing sent, if it was not claimed before start_by', async () => {
     scene = await RecoveryScene.set();
     const { bench } = scene;
     const longAgo = timestampOf(Date.now() - bench.gate.settings.startTimeoutMs - 1);
@@ -138,7 +138,7 @@ describe('an execution whose stored arguments were changed behind the service’
     ]);
   });
 
-  it('sends nothing where it is taken over, and ends failed', async () => {
+  it('sends nothing if it is taken over, and ends failed', async () => {
     scene = await RecoveryScene.set();
     const id = await scene.lose('crm.get');
     changed(id);

@@ -65,13 +65,13 @@ describe('a version in shadow', () => {
     expect(await decided(action.submission.action)).toMatchObject({ shadow: action.shadow });
   });
 
-  it('agrees where it says the same', async () => {
+  it('does not differ if it says the same', async () => {
     await bench.activate(ALLOW, 'shadow');
     await loaded();
     expect((await act()).shadow).toMatchObject({ outcome: 'allow', reason: 'default allow', differs: false });
   });
 
-  it('is put to the first call where its activation was announced, in the process that answered and in every other', async () => {
+  it('judges the first call after an announced activation, in the process that answered and in every other', async () => {
     const policy = await bench.activate(DENY, 'shadow');
     const { state } = await bench.streams.load(streamRef(organizationDecider, bench.org));
     const shadow = (state as LivingOrganization).shadow!;
@@ -89,7 +89,7 @@ describe('a version in shadow', () => {
     expect((await act()).shadow).toMatchObject({ outcome: 'deny' });
   });
 
-  it('is absent where there is none, and where the gate refused before any policy was asked', async () => {
+  it('is absent if the slot is empty, and if the gate refused before any policy was asked', async () => {
     expect((await act()).shadow).toBeNull();
     await bench.activate(DENY, 'shadow');
     await loaded();

@@ -26,7 +26,7 @@ const inline = (): ExecutionStarter => {
 };
 
 describe('a first claim whose append had no clear answer, and is in the log after all', () => {
-  it('fails at the next sweep, nothing sent: its client was told to come again', async () => {
+  it('fails at the next sweep, with nothing sent, because its client was told to retry', async () => {
     const { store, bench, sweeper, upstream } = await setScene();
     store.loses = 'ExecutionStarted';
     await expect(bench.submit({ tool: 'crm.update' }, bench.handler(inline()))).rejects.toThrow(StoreUnavailable);

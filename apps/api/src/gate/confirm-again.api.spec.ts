@@ -176,7 +176,7 @@ describe('POST /v1/actions/{id}/witness', () => {
     await post(`/v1/agents/${agent}/resume`, {});
   });
 
-  it('is refused where there is nothing to read back', async () => {
+  it('is refused if there is nothing to read back', async () => {
     const note = await act('pay.list_refunds');
     expect(await confirm(note.json['id'])).toMatchObject({ status: 409, error: { code: 'conflict' } });
     const denied = await act('absent.tool');

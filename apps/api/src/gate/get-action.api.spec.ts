@@ -102,7 +102,7 @@ describe('GET /v1/actions/{id}', () => {
     });
   });
 
-  it('names no rule where none decided', async () => {
+  it('names no rule if none decided', async () => {
     expect(await detailOf(await recorded(103, denied))).toMatchObject({ decision: { rule_id: null, rule: null } });
   });
 });

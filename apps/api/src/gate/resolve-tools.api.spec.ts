@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe('POST /v1/tools/resolve', () => {
-  it('hides every tool where no policy is enforced', async () => {
+  it('hides every tool if no policy is enforced', async () => {
     expect((await resolve(['get_customer'])).json?.['policy_version']).toBeNull();
     expect(await told(['get_customer'])).toEqual([['crm.get_customer', 'hidden', null, 'no policy enforced']]);
   });

@@ -8,7 +8,7 @@ import { SweepLoop } from './sweep-loop.js';
 const INTERVAL_MS = 5_000;
 const NOTHING = { due: 0, ended: 0 };
 
-describe('the loop that ends what is due', () => {
+describe('the loop of a sweeper', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -38,7 +38,7 @@ describe('the loop that ends what is due', () => {
     expect(counted).toEqual(['approval_expiry done', 'approval_expiry done']);
   });
 
-  it('skips a sweep that would overtake the one before, and waits at its stop for that one', async () => {
+  it('skips a sweep while the one before is under way, and waits for that one when it stops', async () => {
     const released = deferred<typeof NOTHING>();
     const { loop, counted } = started(() => released.promise);
     await pass();

@@ -105,7 +105,7 @@ describe('a signature', () => {
     expect(typesOf(events)).toEqual(['ApprovalCountersigned', 'ApprovalDecided', 'EdgeAuthorized']);
   });
 
-  it('waits for another where two are needed', () =>
+  it('waits for another if two are needed', () =>
     given(...pending(2))
       .when(countersign(anna))
       .then(signedBy(wordOf(anna))));
@@ -184,7 +184,7 @@ describe('a denial', () => {
     expect(typesOf(events)).toEqual(['ApprovalDecided']);
   });
 
-  it('ends the action: it is recorded, denied, and says who did', () => {
+  it('ends the action: it is recorded and denied, with the person who did', () => {
     const state = given(...pending(), decidedBy(wordOf(ben), 'denied')).state as LivingAction;
     expect(state).toMatchObject({ state: 'recorded', sealingRevision: 3 });
     expect(state.approval).toMatchObject({ status: 'denied', decidedBy: { type: 'user', id: ben }, decidedAt: NOW });
@@ -223,7 +223,7 @@ describe('the expiry of an approval', () => {
       .thenNothing();
   });
 
-  it('is decided by nobody', () =>
+  it('has no person who decided', () =>
     expect((given(...pending(), expired).state as LivingAction).approval).toMatchObject({
       status: 'expired',
       decidedAt: EXPIRES_AT,
@@ -232,7 +232,7 @@ describe('the expiry of an approval', () => {
 });
 
 describe('cancelling', () => {
-  it('ends what waits for a person', () =>
+  it('ends an action that waits for approval', () =>
     given(...pending(2), signedBy(wordOf(anna)))
       .when(cancel)
       .then(cancelled));

@@ -72,7 +72,7 @@ describe('a call that its agent runs itself', () => {
       .thenNothing(),
   );
 
-  it('is not cancelled: nobody knows how far the tool has come', () =>
+  it('cannot be cancelled, because the tool may have run', () =>
     given(...atTheEdge)
       .when({ type: 'CancelAction', data: {} })
       .thenRefuses('conflict'));

@@ -75,7 +75,7 @@ describe('an executor is silent', () => {
     expect(silence.isSilent('exe_1')).toBe(true);
   });
 
-  it('never while nobody reads: one reading, however old, is not a reading over the whole limit', () => {
+  it('never without readings: one reading, however old, does not cover the whole limit', () => {
     const silence = new ExecutorSilence(LIMIT_MS);
     for (const now of [0, 1_000]) silence.observe(beats(7), ['exe_1'], at(now));
     silence.observe(beats(7), ['exe_1'], at(4_900));

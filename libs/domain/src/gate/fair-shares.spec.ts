@@ -22,7 +22,7 @@ const takeAllOf = (org: string, connectors: number): number =>
   numbered(connectors).reduce((sum, connector) => sum + takeAll(sharer(org, connector)), 0);
 
 describe('places shared by organizations and their connectors', () => {
-  it('are half of them for one connector alone, and a quarter at once for the next of its organization', () => {
+  it('go half to one connector alone, and a quarter at once to the next of its organization', () => {
     expect(takeAll(sharer('a', 'hangs'))).toBe(64);
     expect(takeAll(sharer('a', 'quick'))).toBe(32);
   });

@@ -29,6 +29,6 @@ describe('what an approver would not see', () => {
     expect(hiddenCharactersIn(context({ args: { note: `a${character}b` } }))).toBe('args.note'),
   );
 
-  it('is found in what the tool says of itself', () =>
+  it('is found in the description of the tool', () =>
     expect(hiddenCharactersIn(context({ tool_description: 'Reads\u2800 only' }))).toBe('tool.description'));
 });

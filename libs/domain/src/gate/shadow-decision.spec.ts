@@ -26,7 +26,7 @@ describe('a shadow decision', () => {
     expect(said(policy, 'require_approval')).toEqual({ ...allowed, differs: true });
   });
 
-  it('denies where the condition has no answer, as it would enforced', () =>
+  it('denies if the condition has no answer, as if it were enforced', () =>
     expect(said(loaded(`${RULE}args.total > 1\n`), 'allow')).toMatchObject({
       outcome: 'deny',
       code: 'policy_unavailable',
@@ -34,7 +34,7 @@ describe('a shadow decision', () => {
       differs: true,
     }));
 
-  it('denies where the version cannot be used, as it would enforced', () =>
+  it('denies if the version cannot be used, as if it were enforced', () =>
     expect(said({ isUsable: false, reason: 'version does not compile' }, 'allow')).toEqual({
       outcome: 'deny',
       code: 'policy_unavailable',

@@ -25,7 +25,7 @@ describe('a qualified tool name', () => {
     ['201 bytes', `crm.${'a'.repeat(197)}`],
   ])('is none with %s', (_title, text) => expect(parseToolName(text)).toBeNull());
 
-  it('of 200 bytes is no name for its tool part alone, but is kept whole', () => {
+  it('of 200 bytes is refused only for its long tool part, but kept whole', () => {
     const text = `crm.${'a'.repeat(196)}`;
     expect(keptToolName(text)).toEqual({ tool: text, tool_truncated: false });
   });

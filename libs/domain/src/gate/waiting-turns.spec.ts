@@ -24,7 +24,7 @@ const taken = (): string[] => {
   return ids;
 };
 
-describe('the turns of those that wait', () => {
+describe('the turns of waiting actions', () => {
   it('go by organizations, within them by connectors, and within these in order', () => {
     add(turns, 'a/x/1', 'a/x/2', 'a/x/3', 'a/y/1', 'a/y/2', 'b/z/1', 'b/z/2');
     expect(taken()).toEqual(['a/x/1', 'b/z/1', 'a/y/1', 'b/z/2', 'a/x/2', 'a/y/2', 'a/x/3']);
@@ -47,7 +47,7 @@ describe('the turns of those that wait', () => {
     expect(taken()).toEqual(['a/x/1']);
   });
 
-  it('are bounded: of one connector half of the room, and one is left for whoever has none', () => {
+  it('are bounded: one connector gets half of the room, and one without any still gets a turn', () => {
     add(turns, ...Array.from({ length: 1000 }, (_, number) => `a/x/${number}`));
     add(turns, 'a/y/1', 'b/z/1');
     places = new FairShares(10_000);

@@ -31,7 +31,7 @@ describe('the witness of an outcome', () => {
     expect(events[1]?.data).toMatchObject({ level: 'L0', verdict: 'VERIFIED', method: 'reported' });
   });
 
-  it('what certainly did not run has no witness', () =>
+  it('a failed call has no witness', () =>
     given(...running)
       .when(record(failed))
       .then(finished(failed, 'c1')));
@@ -44,7 +44,7 @@ describe('the witness of an outcome', () => {
     expect(witness?.data).toMatchObject({ verdict: 'UNVERIFIABLE', method: 'none', reasons: ['timeout'] });
   });
 
-  it('the witness is the sealing event of what ran, the outcome of what did not', () => {
+  it('the witness is the sealing event of a call that ran, the outcome that of one that did not', () => {
     const ran = [
       ...running,
       ...given(...running)
@@ -94,7 +94,7 @@ describe('the witness of a tool that is read back', () => {
     expect(given(...runningToRead, ...events).state).toMatchObject({ state: 'witnessing', witness: null });
   });
 
-  it('what certainly did not run waits for nothing', () => {
+  it('a failed call waits for no read', () => {
     const events = given(...runningToRead)
       .when(record(failed))
       .events();
@@ -114,7 +114,7 @@ describe('the witness of a tool that is read back', () => {
     expect(given(...events).state).toMatchObject({ state: 'recorded', sealingRevision: 5, amendedRevision: null });
   });
 
-  it('an outcome that nobody knows stays unknown, whatever the read shows', () => {
+  it('an unknown outcome stays unknown, whatever the read shows', () => {
     const verified = having(runningToRead, record(unknown), readBack('VERIFIED'));
     expect(given(...verified).state).toMatchObject({
       outcome: { status: 'unknown' },
@@ -168,7 +168,7 @@ describe('the witness of a tool that is read back', () => {
       .thenNothing();
   });
 
-  it('where none is awaited, no read is recorded', () => {
+  it('no read is recorded if none is awaited', () => {
     given(...runningToRead)
       .when(readBack('VERIFIED'))
       .thenNothing();
@@ -230,7 +230,7 @@ describe('an amended witness', () => {
     });
   });
 
-  it('is refused while there is none, and where nothing ran', () => {
+  it('is refused before there is a witness, and if nothing ran', () => {
     given(...runningToRead)
       .when(ask)
       .thenRefuses('conflict');
@@ -334,7 +334,7 @@ describe('an amended witness', () => {
     });
   });
 
-  it('is not made of a late report that tells nothing new', () => {
+  it('is not made by a late report that says nothing new', () => {
     expect(typesOf(having(running, record(unknown), record(unknown)).slice(-1))).toEqual(['LateReport']);
     expect(typesOf(having(running, record(succeeded), record(succeeded)).slice(-1))).toEqual(['LateReport']);
     const read = having(runningToRead, record(unknown), readBack('MISMATCH', 'body.a'), record(succeeded));

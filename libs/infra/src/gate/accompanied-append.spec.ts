@@ -67,7 +67,7 @@ const payload = (owner: string): Payload => ({
 });
 
 describe('appends whose companions the database cannot take', () => {
-  it('go alone', async () => {
+  it('go without them', async () => {
     const { connectionString, drop } = await createTestDatabase();
     const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
     // A schema without the gate's tables, and so without the function `gate.append_accompanied`.
@@ -86,7 +86,7 @@ describe('appends whose companions the database cannot take', () => {
     await drop();
   });
 
-  it('go alone where the party that sends companions fails', async () => {
+  it('go alone if the source of companions fails', async () => {
     const { connectionString, drop } = await createTestDatabase();
     const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
     const store = new PostgresEventStore({ ...common, storesPayloads: true });

@@ -90,7 +90,7 @@ describe('retention: the bodies of an action', () => {
     expect(await round()).toBe(4);
   });
 
-  it('stay where the log does not know the organization', async () => {
+  it('stay if the log does not have the organization', async () => {
     const action = await scene.sealed(org);
     scene.pass(DEFAULT_MS + 1);
     expect(await round(scene.retention(), 'org_00000000000000000000000009' as OrgId)).toBe(0);
@@ -99,7 +99,7 @@ describe('retention: the bodies of an action', () => {
 });
 
 describe('retention: batches', () => {
-  it('take so many deeds each, in the order of the ledger, acts of administrators among them', async () => {
+  it('take the given number of deeds each, in the order of the ledger, admin deeds included', async () => {
     const actions = await days(5);
     scene.pass(DEFAULT_MS);
     const retention = scene.retention(2);
@@ -120,7 +120,7 @@ describe('retention: batches', () => {
     expect(await scene.retention().removeBatch(org)).toEqual({ deeds: 21, removed: 0, hasMore: false });
   });
 
-  it('read one deed where none is due', async () => {
+  it('read one deed if none is due', async () => {
     await days(3);
     const reads = vi.spyOn(scene.store, 'readStream');
     expect(await round()).toBe(0);
@@ -170,7 +170,7 @@ describe('retention: a crash', () => {
     expect(await scene.cursor(org)).toBe(2);
   });
 
-  it('after the commit, before anybody heard of it, is where the next round goes on', async () => {
+  it('after the commit and before its answer lets the next round continue there', async () => {
     class Unheard extends PostgresRetentionRows {
       override async remove(...batch: Parameters<PostgresRetentionRows['remove']>): Promise<number | null> {
         await super.remove(...batch);
@@ -201,7 +201,7 @@ describe('retention: a crash', () => {
   });
 });
 
-describe('retention: what was put back', () => {
+describe('retention: a database that was restored', () => {
   it('bodies of a backup, with the older cursor beside them, are removed once more', async () => {
     await days(2);
     await scene.pool.query(
@@ -238,7 +238,7 @@ describe('retention: what was put back', () => {
 });
 
 describe('retention: a deed that is not as it was sealed', () => {
-  it('removes nothing by its word, nor what follows it, and keeps nothing that stands before it', async () => {
+  it('stops the removal at it: its bodies and later ones stay, earlier ones go', async () => {
     const actions = await days(3);
     scene.pass(DEFAULT_MS);
     await scene.pool.query(

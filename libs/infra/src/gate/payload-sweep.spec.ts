@@ -83,7 +83,7 @@ const sweep = async (one = sweeper()): Promise<number> => {
   }
 };
 
-describe('payload sweep: what no event names is removed', () => {
+describe('payload sweep: a payload that no event names is removed', () => {
   it('a policy input whose append never came', async () => {
     await stored(1, 'policy_input', inputOf(1));
     expect(await sweep()).toBe(1);
@@ -139,7 +139,7 @@ describe('payload sweep: what no event names is removed', () => {
   });
 });
 
-describe('payload sweep: what is left alone', () => {
+describe('payload sweep: left alone are', () => {
   it('a row younger than an hour, and all that were stored after it', async () => {
     await stored(1, 'policy_input', inputOf(1));
     await stored(2, 'policy_input', inputOf(2), HOUR_MS - 60_000);
@@ -161,7 +161,7 @@ describe('payload sweep: what is left alone', () => {
     expect(await sweep()).toBe(1);
   });
 
-  it('every row, where a newer version wrote an event that may name one', async () => {
+  it('all rows, if a newer version wrote an event that may name one', async () => {
     await stored(1, 'policy_input', inputOf(1));
     await stored(2, 'policy_input', inputOf(2));
     await log.append(action(1), { type: 'ActionTeleported', data: {} });
@@ -259,7 +259,7 @@ describe('payload sweep: a crash', () => {
     expect(await isMoved()).toBe(true);
   });
 
-  it('after both, before anybody heard of it, is where the next sweep goes on', async () => {
+  it('after both and before the answer lets the next sweep continue there', async () => {
     class Unheard extends PostgresPayloadRows {
       override async settle(page: PayloadPage, orphans: readonly PayloadRow[]): Promise<boolean> {
         await super.settle(page, orphans);

@@ -30,7 +30,7 @@ describe('a reservation', () => {
     expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1, 'pol_1/daily eur 10-01 00:00': 400 });
   });
 
-  it('is all or none: of a call that one budget has no room for, nothing is held', async () => {
+  it('is all or none: if one budget has no room for a call, nothing is reserved', async () => {
     const full = charge({ budget: 'pol_1/weekly', limit: 0, period: localPeriodAt('week', 'UTC', NOON_MS) });
     const answer = await tables.reservations.reserve(reservation(1, { charges: [charge(), full, EUR] }));
     expect(answer).toEqual({ isReserved: false, exceeded: full });
@@ -153,7 +153,7 @@ describe('callers that wait at the same moment', () => {
     expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': limit });
   });
 
-  it('with budgets in any order, in two processes, block nobody, and money ends within its limit', async () => {
+  it('with budgets in any order, in two processes, do not deadlock, and money stays within its limit', async () => {
     const processes = [tables.reservations, tables.process()] as const;
     const budgets = ['pol_1/a', 'pol_1/b', 'pol_2/a', 'agt_1/spend_per_day'];
     const answers = await Promise.all(
@@ -185,7 +185,7 @@ describe('a time zone that was changed on the day', () => {
   // Noon in UTC is 21:00 in Tokyo, where the next day begins three hours later.
   const tokyo = (nowMs: number) => charge({ limit: 3, period: localPeriodAt('day', 'Asia/Tokyo', nowMs) });
 
-  it('gives no second budget: a day that begins under another name holds what was used in it', async () => {
+  it('gives no second budget: the day of the new zone counts what was used in it before', async () => {
     const now = NOON_MS + 4 * HOUR_MS;
     const utc = charge({ limit: 3 });
     // One reservation before midnight in Tokyo and two after it.

@@ -95,7 +95,7 @@ describe('what comes due', () => {
     expect(await dueBy(39)).toEqual([]);
   });
 
-  it('is told page by page, also where many are due at one moment', async () => {
+  it('is listed page by page, also if many are due at one moment', async () => {
     const numbers = [1, 2, 3, 4, 5];
     for (const number of numbers) {
       await log.append(action(number), ...submittedAndDecided(number), authorized(number, testTime(40)));
@@ -123,7 +123,7 @@ describe('what comes due', () => {
     expect(await dueBy(59)).toEqual([]);
   });
 
-  it('is found anew where the table was lost, or is of another log', async () => {
+  it('is found anew if the table was lost, or belongs to another log', async () => {
     await log.append(action(1), ...submittedAndDecided(1), authorized(1, testTime(40)));
     expect(await dueBy(40)).toHaveLength(1);
     await following.close();

@@ -52,7 +52,7 @@ describe('the executions that are open', () => {
     expect(await listed()).toEqual([testId('act', 2)]);
   });
 
-  it('are those that a person let run, also where the wait for that person falls into one batch', async () => {
+  it('include those that a person approved, also if request and approval fall into one batch', async () => {
     for (const number of [1, 2]) await log.append(action(number), started(number)[0]!);
     expect(await listed()).toHaveLength(2);
     for (const number of [1, 2]) {
@@ -65,7 +65,7 @@ describe('the executions that are open', () => {
     expect(await listed()).toEqual([testId('act', 1)]);
   });
 
-  it('are found anew where the checkpoint is beyond the end of the log, whose events were lost', async () => {
+  it('are found anew if the checkpoint is beyond the end of the log, because events were lost', async () => {
     await log.append(action(1), ...started(1));
     expect(await listed()).toHaveLength(1);
     await following.close();

@@ -65,7 +65,7 @@ describe('a payload that an append brings along', () => {
     expect(await store.heads([beginning(1).stream])).toEqual(new Map());
   });
 
-  it('does not take its neighbours along where its own append meets a conflict', async () => {
+  it('does not make other appends fail if its own meets a conflict', async () => {
     await store.append(beginning(1));
     const [lost, won, again] = await Promise.allSettled([
       payloads.append(store, beginning(1), payloadOf(1)),
@@ -102,7 +102,7 @@ describe('a payload that an append brings along', () => {
 });
 
 describe('a payload is written before its append', () => {
-  it('where it is long: nobody else waits behind it', async () => {
+  it('if it is long, so that no other append waits behind it', async () => {
     const put = vi.spyOn(payloads, 'put');
     const long = payloadOf(1, JSON.stringify('x'.repeat(20_000)));
     await payloads.append(store, beginning(1), long);
@@ -110,7 +110,7 @@ describe('a payload is written before its append', () => {
     expect(await stored(long)).toBe(long.body);
   });
 
-  it('where the events lie elsewhere', async () => {
+  it('if the events are in another store', async () => {
     const { connectionString } = database;
     const elsewhere = new PostgresEventStore({
       connectionString,

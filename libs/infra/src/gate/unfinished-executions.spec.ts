@@ -60,13 +60,13 @@ const look = async (endsBefore: (recorded: RecordedEvent) => boolean = () => fal
 const unreadable: NewEvent = newEvent({ type: 'ExecutionStarted', data: '{', metadata: '{"org":"org_other"}' });
 
 describe('executions that have not ended', () => {
-  it('are found where nobody has ever folded the table', async () => {
+  it('are found if the table was never folded', async () => {
     await allow(1, 2, 3);
     await end(2);
     expect(await look()).toEqual([action(1), action(3)]);
   });
 
-  it('are found in the table and beyond it, each once, by what the log says of them now', async () => {
+  it('are found in the table and beyond it, each once, according to the log as it is now', async () => {
     await allow(1, 2, 3);
     await fold();
     await end(2);
@@ -98,7 +98,7 @@ describe('executions that have not ended', () => {
     expect(await look()).toEqual([action(1)]);
   });
 
-  it('are told although one of their events cannot be read', async () => {
+  it('are found although one of their events cannot be read', async () => {
     await allow(1);
     await store.append({ stream: action(1), expectedRevision: 2, events: [unreadable] });
     await allow(2);
@@ -124,7 +124,7 @@ describe('executions that have not ended', () => {
     expect(await look(isYoung)).toEqual([action(1)]);
   });
 
-  it('are not looked for again where all have ended', async () => {
+  it('are not searched again if all have ended', async () => {
     for (let number = 1; number <= 20; number += 1) await allow(number).then(() => end(number));
     expect(await look()).toEqual([]);
     const readAll = vi.spyOn(store, 'readAll');

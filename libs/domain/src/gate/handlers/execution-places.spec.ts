@@ -49,7 +49,7 @@ const end = async (id: ActionId, how: boolean | Error = true): Promise<void> => 
 const begunBy = (who: Sharer): string[] => begun.filter((id) => id.startsWith(idOf(who, '')));
 
 describe('places for executions', () => {
-  it('are half of one connector alone, and every other begins at once beside it', async () => {
+  it('go half to one connector alone, so that every other starts at once beside it', async () => {
     await takeUp(noisy, 0, 20);
     expect(begunBy(noisy)).toHaveLength(PLACES / 2);
     for (const who of [quick, other]) {
