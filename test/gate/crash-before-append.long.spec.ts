@@ -14,7 +14,7 @@ import { silentLogger } from '../support/silent-logger.js';
 /** Several crashes, because each hits another moment of the server's background writes, which lag by at most 0.2 s. */
 const CRASHES = [1, 2, 3];
 
-describe('a database that crashes after the rows that an append names and before the append, which is sent again', () => {
+describe('a database that crashes between the rows that an append names and the append, which is sent again', () => {
   let server: OwnServer;
   let stateDir: string;
   let deployment: Deployment;

@@ -25,7 +25,10 @@ const keysOfOrganization = async (): Promise<readonly KeyId[]> => {
   return state.status === 'none' ? [] : [...state.adminKeys.keys()];
 };
 
-/** For example two first starts of a service at once, or a retry after a crash. */
+/**
+ * A command may be repeated, for example by two processes that start for the first time at once, or by a retry after a
+ * crash.
+ */
 describe('a command for a key that is repeated names the same key, and has no secret to show', () => {
   it('creating one for an agent', async () => {
     const create = () => bench.agents.createKey(bench.org, bench.agent, { livemode: false }, metadata);

@@ -71,7 +71,7 @@ describe('a version in shadow', () => {
     expect((await act()).shadow).toMatchObject({ outcome: 'allow', reason: 'default allow', differs: false });
   });
 
-  it('judges the first call after an announced activation, in the process that answered and in every other', async () => {
+  it('judges the first call after an announced activation, in every process', async () => {
     const policy = await bench.activate(DENY, 'shadow');
     const { state } = await bench.streams.load(streamRef(organizationDecider, bench.org));
     const shadow = (state as LivingOrganization).shadow!;

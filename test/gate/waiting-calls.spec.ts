@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => upstream.close());
 afterEach(() => bench.close());
 
-/** A gate in which so many calls of an agent may wait for approval. */
+/** Sets up a gate in which at most `limit` calls of an agent may wait for approval. */
 const limited = async (limit: number): Promise<void> => {
   bench = new GateBench(new MemoryEventStore(), { waitingPerAgentMax: limit });
   await bench.prepare(upstream.baseUrl, TOOLS);

@@ -26,7 +26,10 @@ export class OfferedTools {
     private readonly cursors: CursorCodec,
   ) {}
 
-  /** @throws {DomainError} not_found if the connector does not exist; validation_failed with `param: cursor` */
+  /**
+   * One page of the tools of one connector, or of all.
+   * @throws {DomainError} not_found if the connector does not exist; validation_failed with `param: cursor`
+   */
   async page(
     { connector, cursor }: Pick<ResolveToolsBody, 'connector' | 'cursor'>,
     exchange: Exchange,

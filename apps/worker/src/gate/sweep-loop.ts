@@ -31,7 +31,7 @@ export class SweepLoop {
     this.sweepOnce();
   }
 
-  /** Starts no further sweep. The sweep under way is told to end early. */
+  /** Starts no further sweep, and signals the sweep under way to end early. */
   stopSweeping(): void {
     if (this.timer) clearInterval(this.timer);
     this.stopping.abort();

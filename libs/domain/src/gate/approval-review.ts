@@ -29,8 +29,8 @@ export interface ApprovalReview {
   /** The person on whose behalf the call runs, who may not approve it. Null if the agent named nobody. */
   readonly calledFor: CalledFor | null;
   /**
-   * The approvers that the rule asks for now, and how many; never fewer than it asked for first. If the policy now
-   * allows the call without approval: the original terms.
+   * The approvers that the rule asks for now, and how many; never fewer than it asked for first. If the policy no
+   * longer asks anybody about the call: the original terms.
    */
   readonly terms: ReviewedTerms;
   /**

@@ -85,7 +85,7 @@ describe('recording an outcome', () => {
   const record = (claim: string, outcome = succeeded, withdrawn: string | null = null) =>
     ({ type: 'RecordOutcome', data: { claim, outcome, withdrawn } }) as const;
 
-  it('failed after an attempt that may have run is unknown, because that attempt may have been applied (INV-03)', () => {
+  it('failed after an attempt that may have run is unknown: that attempt may have been applied (INV-03)', () => {
     const [outcome, witness] = given(...runningRepeatable, started('c2', 2, 'repeatable', NOW, true))
       .when(record('c2', failed))
       .events();

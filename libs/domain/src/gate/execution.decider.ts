@@ -51,7 +51,10 @@ export const startedAtOnce = (
   },
 });
 
-/** No events if the claim is lost, because another executor holds the execution or nothing is left to run. */
+/**
+ * Claims the execution for one attempt. No events if the claim is lost, because another executor holds the execution or
+ * nothing is left to run.
+ */
 export const claim = ({ data, metadata }: ClaimExecution, state: LivingAction): readonly ActionEvent[] => {
   const { ready, outcome, attempts, submission } = state;
   const now = metadata.now;

@@ -30,9 +30,9 @@ export abstract class Liveness {
   /** Removes the row at a clean shutdown, after the last execution has ended. */
   abstract remove(executor: string): Promise<void>;
   /**
-   * Removes the rows of processes that crashed and have not beaten for that time, by the database's clock. A missing
-   * row counts as a silent executor, so an execution that still names the process is recovered all the same, even if a
-   * clock jumped.
+   * Removes the rows of processes that crashed and have not beaten for that time, by the database's clock. That is
+   * harmless: a missing row counts as silence, so executions of the crashed process are recovered all the same. If a
+   * clock jumped and the process lives, its next beat writes the row again.
    * @returns the number of rows
    */
   abstract removeForgotten(silentForMs: number): Promise<number>;

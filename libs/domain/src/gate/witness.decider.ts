@@ -10,7 +10,7 @@ type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Typ
 /** Whether an outcome is verified: a failed call had no effect, so there is nothing to verify. */
 export const hasWitness = ({ status }: Pick<ExecutionOutcome, 'status'>): boolean => status !== 'failed';
 
-/** The witness of a tool without read-back: the tool's own answer. */
+/** The first witness of a tool without read-back, from the recorded outcome alone. */
 export const witnessed = (
   action: LivingAction,
   outcome: ExecutionOutcome,

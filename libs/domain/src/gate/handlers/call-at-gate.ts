@@ -55,8 +55,8 @@ export const askedCall = async (
 };
 
 /**
- * The same from this process's cache. Null if a stream is not cached, or the cached state refuses the caller's key; the
- * cache may be stale, so ask the store.
+ * The call with everything its decision reads, from this process's cache. Null if a stream is not cached, or the cached
+ * state refuses the caller's key; the cache may be stale, so ask the store.
  * @throws {IntentRefused} by the cached keys and intent mode, which may be stale too
  */
 export const rememberedCall = (

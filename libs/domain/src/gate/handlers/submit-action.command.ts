@@ -28,9 +28,9 @@ export class SubmitAction extends Command<SubmittedAction> {
     readonly request: ActionRequest,
     readonly metadata: CommandMetadata,
     /**
-     * Which reads of the store may be reused: those that were made after this question. `remembered`: cached streams
-     * are used without asking the store, also for the key and the Stop state, and the append requires their revisions.
-     * Default: everything is read from the store.
+     * Lets the handler reuse what this process has read from the store since the question with this number.
+     * `remembered`: cached streams are used without asking the store, also for the key and the Stop state, and the
+     * append requires their revisions. Default: everything is read from the store.
      */
     readonly since?: QuestionNumber | 'remembered',
   ) {
