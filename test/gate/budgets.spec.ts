@@ -135,7 +135,7 @@ describe('what a call is charged', () => {
     expect(await used()).toEqual({});
   });
 
-  it('is given back if nothing ran, its money alone if it was not applied, and nothing if that is unknown', async () => {
+  it('is given back if nothing ran, only its money if it was not applied, nothing if that is unknown', async () => {
     await enforce([...CALLS_A_DAY(10), ...EUR_A_DAY(1_000)]);
     status = 422;
     expect((await ended(bench, await pay(bench, { amount: 100 }))).outcome?.status).toBe('failed');
