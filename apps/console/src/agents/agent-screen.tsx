@@ -25,7 +25,7 @@ const useAgent = (id: string) =>
     queryFn: () => bodyOf(api.GET('/v1/agents/{id}', { params: { path: { id } } })),
   });
 
-/** What it used up today stands in the list alone; the list finds an agent by its id. */
+/** What the agent used up today. Only the list has the usage, so it is searched by the agent's id. */
 const useUsage = (id: string) =>
   useQuery({
     queryKey: ['agent', id, 'usage'],

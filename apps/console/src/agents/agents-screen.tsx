@@ -15,14 +15,15 @@ import styles from './agents.module.css';
 
 const FILTERS = ['status', 'q'] as const;
 
-/** Who may act, what they used up today, and how they stand. */
+/** The agents, what each used up today, and its status. */
 export const AgentsScreen = () => {
   const may = useMay('admin');
   const { isNew: isMaking, begin, end } = useNew();
   const list = useFilteredList('agents', FILTERS, (query) =>
     answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
   );
-  // By when they were made they come from the service; where all are here, what acts stands on top.
+  // The service orders agents by the time they were made. Once all are loaded, they are ordered here: the most recently
+  // active first.
   const isWhole = !list.hasNextPage;
   return (
     <>

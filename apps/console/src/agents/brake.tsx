@@ -41,12 +41,12 @@ const useMove = (agent: Agent, onChanged: () => void) => {
   );
 };
 
-/** Stop, suspend and resume, with a reason that the deed holds. */
+/** The buttons to stop, suspend and resume an agent, with a reason that the deed holds. */
 export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [reason, setReason] = useState('');
   const change = useMove(agent, () => setReason(''));
-  // Where Stop stood stands the way back: a second press of the one is none of the other.
+  // Resume appears where Stop was, so the second press of a double click must do nothing.
   const isSettled = useSettled(agent.status, 1_000, agent.status);
   const ask = (move: Move): void => {
     if (isSettled) change.mutate({ move, said: reason.trim() });

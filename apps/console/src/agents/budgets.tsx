@@ -8,7 +8,7 @@ interface WithBudgets {
   readonly usage?: Schemas['AgentUsage'];
 }
 
-/** What is used of each budget of the day, as bars with their numbers. */
+/** What is used of the agent's daily budgets, as bars and numbers. */
 export const AgentBudgets = ({ agent }: { readonly agent: WithBudgets }) => {
   const { calls_per_day: calls, spend_per_day: spend } = agent.budgets;
   if (calls === null && spend === null) return <span className={kit['dim']}>no budget</span>;

@@ -11,7 +11,7 @@ type Agent = Schemas['Agent'];
 
 const isSame = (one: object, other: object): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** What of an agent can be changed: its labels and its budgets, each sealed by a deed of its own. */
+/** Changes an agent's labels and budgets. Each of the two changes has a deed of its own. */
 export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) => {
   const queries = useQueryClient();
   const [labels, setLabels] = useState(() => labelRowsOf(agent.labels));
@@ -27,7 +27,7 @@ export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly 
   );
   const double = doubleLabel(labels);
   const submit = (): void => {
-    // What is as it was is not sent: somebody else may have changed it meanwhile.
+    // Only changed fields are sent, so that a change which somebody else made meanwhile is not undone.
     const nextLabels = labelsOf(labels);
     const nextBudgets = changedBudgets(agent.budgets, budgetsOf(budgets));
     save.mutate({

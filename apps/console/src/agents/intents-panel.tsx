@@ -23,7 +23,7 @@ const MODES: readonly (readonly [Mode, string])[] = [
   ['required', 'Required: unsigned calls are denied'],
 ];
 
-/** Whether its runtime signs what it means to call, and by which keys. */
+/** The agent's intent mode, and the keys that its runtime signs intents with. */
 export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [isAdding, setAdding] = useState(false);

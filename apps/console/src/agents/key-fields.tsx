@@ -6,7 +6,7 @@ import kit from '../kit/kit.module.css';
 
 type Scope = Schemas['AgentScope'];
 
-/** What a key may be made for. `actions:undo` is reserved, and nothing asks for it. */
+/** The scopes offered for a key. `actions:undo` is left out, because it is reserved, and no operation asks for it. */
 const SCOPES: readonly (readonly [Scope, string])[] = [
   ['actions:execute', 'Call tools'],
   ['actions:read', 'Read its own actions and their events'],
@@ -20,7 +20,7 @@ export interface TypedKey {
 
 export const FIRST_KEY: TypedKey = { livemode: false, scopes: SCOPES.map(([scope]) => scope) };
 
-/** What a new key is, and what it may be used for. */
+/** The form fields of a new key: live or test, and its scopes. */
 export const KeyFields = ({
   typed,
   error,
@@ -29,7 +29,7 @@ export const KeyFields = ({
 }: {
   readonly typed: TypedKey;
   readonly error: Error | null;
-  /** Where in the request it stands: `key.` in that of an agent. */
+  /** The path of the key's fields in the request: `key.` if the request creates an agent, else empty. */
   readonly prefix?: string;
   readonly onChange: (typed: TypedKey) => void;
 }) => {

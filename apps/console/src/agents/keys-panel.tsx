@@ -22,7 +22,7 @@ type Agent = Schemas['Agent'];
 type Key = Schemas['ApiKey'];
 type Asked = { readonly what: 'new' } | { readonly what: 'roll' | 'revoke'; readonly key: Key };
 
-/** Its keys: made, rolled and revoked. A secret is shown once. */
+/** The agent's API keys: creates, rolls and revokes them. A key's secret is shown once. */
 export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [asked, setAsked] = useState<Asked | null>(null);

@@ -16,7 +16,7 @@ import { budgetsOf, doubleLabel, type LabelRow, labelsOf, type TypedBudgets } fr
 
 const NO_BUDGET: TypedBudgets = { calls: '', amount: '', currency: '' };
 
-/** Makes an agent with its first key. */
+/** Creates an agent with its first key. */
 export const NewAgent = ({ onClose }: { readonly onClose: () => void }) => {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
@@ -58,7 +58,7 @@ export const NewAgent = ({ onClose }: { readonly onClose: () => void }) => {
   );
 };
 
-/** Of the fields that say themselves what is wrong with them. */
+/** The API's names of the fields that show their own errors. */
 const PARAMS = ['name', 'owner', 'labels', 'budgets', 'key.scopes'] as const;
 
 const AgentForm = ({

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { Schemas } from '../kernel/client.ts';
 
-/** Reads again what a change of an agent's keys has made old. */
+/** Returns a function that reads all queries of an agent again, after a change of its keys. */
 export const useRefresh = ({ id }: Pick<Schemas['Agent'], 'id'>) => {
   const queries = useQueryClient();
   return (): void => {

@@ -7,7 +7,7 @@ import { type LabelRow, newLabel, type TypedBudgets } from './written.ts';
 
 const LABELS_MAX = 16;
 
-/** Labels, a row each. */
+/** The fields for an agent's labels, a row for each. */
 export const LabelsFields = ({
   rows,
   error,
@@ -66,8 +66,8 @@ export const LabelsFields = ({
 };
 
 /**
- * What it may use up in a day. No connector can name a price yet, so a budget of money is asked for nowhere; one that an
- * agent already has, set over the API, is shown and can be changed or removed.
+ * The fields for an agent's daily budgets. A budget of money is not offered, because no connector can state a price
+ * yet; one that was set over the API is shown, and can be changed or removed.
  */
 export const BudgetFields = ({
   budgets,
@@ -131,7 +131,7 @@ const SpendFields = ({
   </>
 );
 
-/** Told before anything is sent. */
+/** Warns of a label name that is used twice, before the form is sent. */
 export const DoubleLabel = ({ name }: { readonly name: string | null }) => (
   <Fault text={name === null ? null : `The label ${name} is used twice. Rename one of them.`} />
 );

@@ -7,13 +7,13 @@ describe('budgets as they are typed', () => {
     [{ calls_per_day: 1_000, spend_per_day: { amount: 5_000, currency: 'eur' } }],
   ])('come back as they were: %j', (budgets) => expect(budgetsOf(typedBudgetsOf(budgets))).toEqual(budgets));
 
-  it('are sent as they are where they are no numbers: the service says what they should be', () =>
+  it('are sent unchanged if they are no numbers: the error of the service says what is expected', () =>
     expect(budgetsOf({ calls: 'many', amount: '', currency: ' EUR' })).toEqual({
       calls_per_day: 'many',
       spend_per_day: { amount: '', currency: 'eur' },
     }));
 
-  it('are sent where they were changed, and no other with them', () => {
+  it('are sent only if they were changed', () => {
     const before = { calls_per_day: 5, spend_per_day: { amount: 5_000, currency: 'eur' } };
     expect(changedBudgets(before, { ...before })).toEqual({});
     expect(changedBudgets(before, { ...before, calls_per_day: 6 })).toEqual({ calls_per_day: 6 });
@@ -24,16 +24,16 @@ describe('budgets as they are typed', () => {
 });
 
 describe('labels as they are typed', () => {
-  it('come back as they were, without rows in which nothing stands', () =>
+  it('are unchanged by the form, apart from empty rows', () =>
     expect(labelsOf([...labelRowsOf({ team: 'support', tier: '' }), newLabel()])).toEqual({
       team: 'support',
       tier: '',
     }));
 
-  it('keep a value without a name: the service says what is missing', () =>
+  it('keep a value without a name: the error of the service says what is missing', () =>
     expect(labelsOf([newLabel('', 'x')])).toEqual({ '': 'x' }));
 
-  it('tell a name that stands there twice', () => {
+  it('report a name that is used twice', () => {
     expect(doubleLabel([newLabel('team', 'a'), newLabel(), newLabel(), newLabel('team', 'b')])).toBe('team');
     expect(doubleLabel([newLabel('team', 'a'), newLabel(), newLabel()])).toBeNull();
   });

@@ -1,6 +1,6 @@
 import type { Schemas } from '../kernel/client.ts';
 
-/** A row of labels, the same row while its name is typed. */
+/** A label in the form. The id keeps a row's identity while its name is being typed. */
 export interface LabelRow {
   readonly id: number;
   readonly name: string;
@@ -13,19 +13,19 @@ export const newLabel = (name = '', value = ''): LabelRow => ({ id: (lastId += 1
 export const labelRowsOf = (labels: Schemas['Labels']): readonly LabelRow[] =>
   Object.entries(labels).map(([name, value]) => newLabel(name, value));
 
-/** As they are sent; a row in which nothing stands is none. */
+/** The labels to send. A row with neither name nor value is left out. */
 export const labelsOf = (rows: readonly LabelRow[]): Schemas['Labels'] =>
   Object.fromEntries(
     rows.filter(({ name, value }) => name !== '' || value !== '').map(({ name, value }) => [name, value]),
   );
 
-/** A name that two rows have: as labels one of them would be lost. */
+/** A name that two rows have, else null. The request could hold only one of the two. */
 export const doubleLabel = (rows: readonly LabelRow[]): string | null => {
   const names = rows.map(({ name }) => name).filter((name) => name !== '');
   return names.find((name, index) => names.indexOf(name) !== index) ?? null;
 };
 
-/** Budgets as they are typed; empty is none. */
+/** Budgets as typed; an empty text means no budget. */
 export interface TypedBudgets {
   readonly calls: string;
   readonly amount: string;
@@ -38,7 +38,7 @@ export const typedBudgetsOf = ({ calls_per_day: calls, spend_per_day: spend }: S
   currency: spend?.currency ?? '',
 });
 
-/** As they are sent: what is no number goes as it is, and the service says what it should have been. */
+/** The budgets to send. Text that is no number is sent unchanged, so that the service's error says what is expected. */
 export const budgetsOf = ({ calls, amount, currency }: TypedBudgets): Schemas['Budgets'] => ({
   calls_per_day: calls.trim() === '' ? null : numberOf(calls),
   spend_per_day:
@@ -47,7 +47,7 @@ export const budgetsOf = ({ calls, amount, currency }: TypedBudgets): Schemas['B
       : { amount: numberOf(amount), currency: currency.trim().toLowerCase() },
 });
 
-/** Those that were changed: a budget that the form does not show stays as it is. */
+/** Only the budgets that were changed, so that a budget which the form does not show stays as it is. */
 export const changedBudgets = (before: Schemas['Budgets'], next: Schemas['Budgets']): Partial<Schemas['Budgets']> => ({
   ...(next.calls_per_day === before.calls_per_day ? {} : { calls_per_day: next.calls_per_day }),
   ...(isSameSpend(before.spend_per_day, next.spend_per_day) ? {} : { spend_per_day: next.spend_per_day }),

@@ -13,7 +13,7 @@ import styles from './approvals.module.css';
 import { Card } from './card.tsx';
 import { Decide } from './decide.tsx';
 
-/** One call that waits, all of it, and the two buttons. */
+/** One call that waits for approval, in full, with the buttons Deny and Approve. */
 export const ApprovalScreen = ({ id }: { readonly id: string }) => {
   const [seenDigest, setSeenDigest] = useState<string | null>(null);
   const {
@@ -51,8 +51,8 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
 };
 
 /**
- * What is decided on has changed under the reader's eyes: it is shown from its beginning, before anything of it counts as
- * seen. Who stands at the end would otherwise approve what was never on the screen.
+ * If the approval context changes while it is shown, calls `forget` and scrolls to the top. A reader who had scrolled
+ * to the end could otherwise approve arguments that were never on the screen.
  */
 const useReadAgain = (digest: string | null, forget: () => void): void => {
   const shown = useRef(digest);
@@ -65,19 +65,20 @@ const useReadAgain = (digest: string | null, forget: () => void): void => {
   });
 };
 
-/** Who said what, and what became of the call since. */
+/** How the approval ended, who decided and why, and what happened to the call since. */
 const Outcome = ({
   approval,
   isFresh,
 }: {
   readonly approval: Schemas['Approval'];
-  /** It was decided while the card was on the screen. */
+  /** Whether the approval was decided while this page was open. */
   readonly isFresh: boolean;
 }) => {
   const nameOf = useNames();
   const by = approval.decided_by;
   const part = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone: who listens, or has no mouse, goes on here.
+  // The pressed button is gone with its focus, so the outcome takes the focus: screen readers read it, and the keyboard
+  // goes on from it.
   useEffect(() => {
     if (isFresh) part.current?.focus();
   }, [isFresh]);
@@ -108,7 +109,7 @@ const Outcome = ({
   );
 };
 
-/** The call as it stands now: an event of it has it read again. */
+/** The present status of the call. The event stream keeps this query up to date. */
 const BecameOf = ({ id }: { readonly id: string }) => {
   const { data: action, error } = useQuery({
     queryKey: ['action', id],
@@ -138,7 +139,10 @@ const BecameOf = ({ id }: { readonly id: string }) => {
 
 const SETTLE_MS = 500;
 
-/** Where the buttons were: what is to be read next. Whoever tapped twice to approve has not read what this one says. */
+/**
+ * In place of the buttons: a link to the next approval. Not usable for a moment, because the second tap of a double tap
+ * on Approve is not meant for it.
+ */
 const Next = ({ after }: { readonly after: string }) => {
   const [, navigate] = useLocation();
   const isSettled = useSettled('next', SETTLE_MS);

@@ -16,7 +16,7 @@ import { TimeLeft } from './time-left.tsx';
 
 const FILTERS = ['status', 'action', 'agent', 'tool'] as const;
 
-/** What waits for people, what runs out first on top. */
+/** The approvals that wait for people, those that expire first on top. */
 export const ApprovalsScreen = () => {
   const waiting = useWaiting();
   const list = useFilteredList('approvals', FILTERS, (query) =>
@@ -70,13 +70,14 @@ const NothingWaits = () => (
   </Empty>
 );
 
-/** So many rows say what is asked for: a list has no arguments, so each is read for itself. */
+/** This many rows show the arguments of their call. The list does not have them, so each row reads its approval. */
 const TOLD_ROWS = 20;
 
-/** What tells one call from another of the same tool. */
+/** The cost and the arguments of a call, which tell it from other calls of the same tool. */
 const useAsked = ({ id }: Schemas['Approval'], isWanted: boolean) =>
   useQuery({
-    // Not the card's, which each event of an approval has read again.
+    // A key of its own, because each event of an approval makes all queries under `approval`, the card's key, be read
+    // again.
     queryKey: ['approval-asked', id],
     queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
     enabled: isWanted,
@@ -122,7 +123,7 @@ const QueueRow = ({ approval, isTold }: { readonly approval: Schemas['Approval']
   );
 };
 
-/** How it stands, and how long it can wait. */
+/** The status of an approval, or the time left to decide. */
 const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
   <div className={styles['queueEnd']}>
     {approval.status === 'pending' ? (
@@ -143,7 +144,7 @@ const QueueEnd = ({ approval }: { readonly approval: Schemas['Approval'] }) => (
   </div>
 );
 
-/** Who ended it: a person by name, and else who by its kind. */
+/** Who decided: a person by name, any other actor by its type. */
 const DecidedBy = ({ approval: { decided_by: by } }: { readonly approval: Schemas['Approval'] }) => {
   const nameOf = useNames();
   if (by?.id === null || by?.id === undefined) return <>decided</>;

@@ -15,8 +15,8 @@ import { TimeBar, TimeLeft } from './time-left.tsx';
 type Approval = Schemas['Approval'];
 
 /**
- * All there is to decide on, in the order in which it is read.
- * @param onSeen told the digest of which the last argument was on the screen
+ * Everything that an approver decides on, in the order of reading.
+ * @param onSeen called with the context's digest once the last argument has been on the screen
  */
 export const Card = ({
   approval,
@@ -69,7 +69,10 @@ export const Card = ({
   );
 };
 
-/** In proxy mode the service sends nothing and holds nothing back: who approves is to know. */
+/**
+ * Tells the approver about proxy mode: the agent runs the tool itself, so the service neither sends the request nor can
+ * hold it back.
+ */
 const RunsElsewhere = ({ approval }: { readonly approval: Approval }) => {
   const { data: action } = useQuery({
     queryKey: ['action', approval.action],
@@ -141,7 +144,7 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
   );
 };
 
-/** What of the arguments is money, before all of them: each with the value that is sent. */
+/** The arguments that are amounts of money, shown before all arguments: each formatted, with the value that is sent. */
 const Amounts = ({ context }: { readonly context: Schemas['ApprovalContext'] | null }) =>
   (context?.amounts ?? []).map(({ argument, display }) =>
     display === null ? null : (
@@ -179,7 +182,7 @@ const Signatures = ({ approval }: { readonly approval: Approval }) => {
   );
 };
 
-/** Nothing to see: where it is on the screen, all of the arguments were. */
+/** An empty element after the arguments: if it is on the screen, all of them have been. */
 const LastArgument = ({
   digest,
   onSeen,
@@ -191,7 +194,7 @@ const LastArgument = ({
   useEffect(() => {
     const end = ref.current;
     if (end === null || digest === null) return undefined;
-    // What the buttons cover is not seen.
+    // The part of the screen behind the buttons and a phone's bottom bar does not count.
     const covered = document.querySelector('[data-decide]')?.getBoundingClientRect().height ?? 0;
     const bar = matchMedia('(max-width: 700px)').matches ? 58 : 0;
     const observer = new IntersectionObserver(
@@ -239,10 +242,10 @@ const Consequences = ({
   </section>
 );
 
-/** `role:admin` is any of them; a person stands there by their address. */
+/** An approver of the policy in words. `role:admin` means any admin; a person is named by e-mail address. */
 const approverInWords = (approver: string): string => approver.replace(/^role:/, 'any ');
 
-/** Open: what is asked for is held against them. */
+/** What the connector read about the call. Not folded away, because the approver checks the arguments against it. */
 const FactsRead = ({ facts }: { readonly facts: Schemas['ApprovalContext']['facts'] }) =>
   Object.keys(facts).length === 0 ? null : (
     <section>

@@ -33,18 +33,18 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
       : bodyOf(api.POST('/v1/approvals/{id}/approve', { params, body: { context_digest: digest ?? '', ...given } }));
   }, settle);
   const { error } = decision;
-  // What the service says of it by now is read at once: who decided, or what has changed.
+  // After a refusal the approval is read again at once: it shows who decided meanwhile, or what has changed.
   const code = error instanceof ApiError ? error.code : null;
   useEffect(() => {
     if (code !== null) onAnswer();
-    // Once for each refusal.
+    // Depends on `error` and not on `code`, so that two refusals with the same code both count.
   }, [error]);
   return decision;
 };
 
 const SETTLE_MS = 500;
 
-/** Deny and Approve, always within reach. */
+/** The buttons Deny and Approve, always visible. */
 export const Decide = ({
   approval,
   seenDigest,
@@ -59,7 +59,7 @@ export const Decide = ({
   const decision = useDecision(approval, onAnswer);
   const isArmed = armedFor !== null && armedFor === approval.context_digest;
   const press = pressOf(approval, { seenDigest, isArmed });
-  // Who taps twice to read on has not read that it says Approve by now.
+  // The second tap of a double tap on "Read on" must not approve: the button has just changed to Approve.
   const hasStood = useSettled(press, SETTLE_MS);
   const isSettled = press === 'page' || hasStood;
   const against = whyNot(approval);

@@ -7,19 +7,19 @@ const write = { side_effect: 'write', context_digest: DIGEST } as const;
 const destructive = { ...write, side_effect: 'destructive' } as const;
 
 describe('the button of an approval', () => {
-  it('pages on until the last argument was on the screen', () => {
+  it('scrolls on until the last argument was on the screen', () => {
     expect(pressOf(write, { seenDigest: null, isArmed: false })).toBe('page');
     expect(pressOf(write, { seenDigest: DIGEST, isArmed: false })).toBe('approve');
   });
 
-  it('pages on again where what is to be approved has become another', () => {
+  it('scrolls on again if the approval context has changed', () => {
     expect(
       pressOf({ ...write, context_digest: `sha256:${'b'.repeat(64)}` }, { seenDigest: DIGEST, isArmed: false }),
     ).toBe('page');
     expect(pressOf({ ...write, context_digest: null }, { seenDigest: DIGEST, isArmed: false })).toBe('page');
   });
 
-  it.each(['destructive', 'unknown'] as const)('is pressed twice where the effect is %s', (effect) => {
+  it.each(['destructive', 'unknown'] as const)('is pressed twice if the effect is %s', (effect) => {
     const call = { ...destructive, side_effect: effect };
     expect(pressOf(call, { seenDigest: DIGEST, isArmed: false })).toBe('arm');
     expect(pressOf(call, { seenDigest: DIGEST, isArmed: true })).toBe('approve');
@@ -46,7 +46,7 @@ const approval = (change: object): Schemas['Approval'] =>
   }) as Schemas['Approval'];
 
 describe('why a person may not approve', () => {
-  it('is said of what waits alone', () => {
+  it('is given only for a pending approval', () => {
     expect(whyNot(approval({}))).toBeNull();
     expect(whyNot(approval({ status: 'denied', approvable: false }))).toBeNull();
   });
@@ -58,5 +58,5 @@ describe('why a person may not approve', () => {
     [{ context: null }, 'no longer stored'],
     [{ context: { complete: false } }, 'The full request cannot be shown'],
     [{ approvable: false, blocked_by: { code: 'org_stopped', message: 'All are stopped.' } }, 'All are stopped.'],
-  ])('is said in words for %j', (change, words) => expect(whyNot(approval(change))).toContain(words));
+  ])('is given in words for %j', (change, words) => expect(whyNot(approval(change))).toContain(words));
 });

@@ -4,15 +4,16 @@ type Approval = Schemas['Approval'];
 
 /** What a press on the right button does. */
 export type Press =
-  /** Shows more of what is to be read. */
+  /** Scrolls on, because arguments have not been on the screen yet. */
   | 'page'
-  /** Asks for a second press: what is destroyed stays destroyed. */
+  /** Asks for a second press, because the call may destroy something. */
   | 'arm'
   | 'approve';
 
 /**
- * Approve is offered only to who has had the last argument on the screen, of exactly what stands there now.
- * @param seenDigest the context of which all arguments were on the screen; null, of none
+ * The meaning of the right button. Approve is offered only if all arguments of exactly the present context have been on
+ * the screen.
+ * @param seenDigest the digest of the context whose last argument was on the screen; null if there is none
  */
 export const pressOf = (
   approval: Pick<Approval, 'side_effect' | 'context_digest'>,
@@ -25,7 +26,10 @@ export const pressOf = (
 const isDestructive = ({ side_effect: effect }: Pick<Approval, 'side_effect'>): boolean =>
   effect === 'destructive' || effect === 'unknown';
 
-/** Why nobody, or not this person, may approve it, as a sentence; null where nothing stands against it. */
+/**
+ * Why this person, or anybody, may not approve the call, as a sentence; null if approving is possible, or the approval
+ * is no longer pending.
+ */
 export const whyNot = (approval: Approval): string | null => {
   if (approval.status !== 'pending') return null;
   if (approval.you !== undefined && !approval.you.eligible) return WHY[approval.you.why_not ?? 'approver_not_eligible'];
@@ -44,7 +48,7 @@ const WHY: Readonly<Record<NonNullable<NonNullable<Approval['you']>['why_not']>,
   already_countersigned: 'You have approved. Another person must approve next.',
 };
 
-/** What the button says: with the amount, where the service knows one. */
+/** The words of the button, with the amount if the service knows the cost. */
 export const wordsOf = (press: Press, cost: Approval['cost'], isArmed: boolean): string => {
   if (press === 'page') return 'Read on';
   const what = cost === null || cost === undefined ? '' : ` ${cost.display}`;

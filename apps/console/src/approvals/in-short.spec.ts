@@ -8,10 +8,10 @@ describe('a call in short', () => {
   it('has the first three arguments, and counts the others', () =>
     expect(inShort({ a: 1, b: [2], c: null, d: 4, e: 5 })).toBe('a 1, b [2], c null and 2 more'));
 
-  it('cuts what is long between two characters', () =>
+  it('cuts a long value between two characters', () =>
     expect(inShort({ note: '👍'.repeat(50) })).toBe(`note ${'👍'.repeat(39)}…`));
 
-  it('has money as people read it, beside what is sent', () => {
+  it('has money formatted, beside the value that is sent', () => {
     const amounts = [
       { argument: 'amount', display: '€489.00' },
       { argument: 'fee', display: null },
@@ -19,5 +19,5 @@ describe('a call in short', () => {
     expect(inShort({ amount: 48_900, fee: 1.5 }, amounts)).toBe('amount €489.00 (48900), fee 1.5');
   });
 
-  it('says nothing of none', () => expect(inShort({})).toBe(''));
+  it('is empty without arguments', () => expect(inShort({})).toBe(''));
 });

@@ -6,8 +6,9 @@ const VALUE_MAX = 40;
 type Amount = Pick<Schemas['ShownAmount'], 'argument' | 'display'>;
 
 /**
- * `amount €489.00 (48900), id o-48120 and 2 more`: the first arguments of a call, enough to tell two calls apart in a list.
- * @param amounts those of them that are money
+ * The first arguments of a call on one line, to tell two calls apart in a list: `amount €489.00 (48900), id o-48120 and
+ * 2 more`.
+ * @param amounts the arguments that are amounts of money
  */
 export const inShort = (args: Readonly<Record<string, unknown>>, amounts: readonly Amount[] = []): string => {
   const all = Object.entries(args);

@@ -15,7 +15,7 @@ const useServerNow = (): number => {
   return now;
 };
 
-/** Counted by the service's clock. */
+/** The time left until an instant, counted by the service's clock. */
 export const TimeLeft = ({ until }: { readonly until: string }) => {
   const leftMs = Date.parse(until) - useServerNow();
   return (

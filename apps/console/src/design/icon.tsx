@@ -1,4 +1,4 @@
-/** Strokes on a grid of 24. */
+/** Paths drawn as strokes on a grid of 24 by 24. */
 const PATHS = {
   home: 'M4 10.5 12 4l8 6.5V20h-5.5v-6h-5v6H4z',
   activity: 'M3 12h4l3-8 4.5 16 2.5-8h4',
@@ -49,7 +49,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Never the only thing that says something: the word stands beside it. */
+/** An icon, hidden from screen readers. It never stands alone: a word beside it, or a label, says the same. */
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
   <svg
     width={size}

@@ -5,14 +5,16 @@ const TOKENS = readFileSync(new URL('tokens.css', import.meta.url), 'utf8');
 
 type Theme = 'light' | 'dark';
 
-/** One of `--name: light-dark(#light, #dark)` or `--name: #both`. */
+/**
+ * The value of a token in a theme. A token is declared as `--name: light-dark(#light, #dark)`, or as `--name: #both`.
+ */
 const colour = (name: string, theme: Theme): string => {
   const [, value = ''] = new RegExp(`^  --${name}: (.+);$`, 'm').exec(TOKENS) ?? [];
   const [, light, dark] = /^light-dark\((#\w{6}), (#\w{6})\)$/.exec(value) ?? [null, value, value];
   return (theme === 'light' ? light : dark) ?? '';
 };
 
-/** WCAG 2.2, relative luminance. */
+/** Relative luminance, as WCAG 2.2 defines it. */
 const luminance = (hex: string): number => {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]
     .map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
@@ -27,7 +29,7 @@ const contrast = (one: string, other: string): number => {
 
 const GROUNDS = ['ground', 'ground-2', 'ground-3'];
 
-/** What stands on what: text, then what only has to be told apart. */
+/** Pairs of colours that occur together: first text on its ground, then edges that only have to be distinguishable. */
 const TEXTS: readonly (readonly [ink: string, ground: string])[] = [
   ...['ink', 'ink-2'].flatMap((ink) => GROUNDS.map((ground) => [ink, ground] as const)),
   ...['ground', 'ground-2'].map((ground) => ['ink-3', ground] as const),
@@ -58,7 +60,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   });
 });
 
-it('a faint ink is found out', () => {
+it('an ink of too little contrast fails the check', () => {
   expect(contrast('#aaaaaa', '#ffffff')).toBeLessThan(4.5);
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21);
 });

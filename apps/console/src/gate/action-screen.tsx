@@ -16,11 +16,14 @@ import { TestMark } from './test-mark.tsx';
 
 type ActionDetail = Schemas['ActionDetail'];
 
-/** Not yet at its end, it is asked for again, also where no stream tells of it. */
+/**
+ * Whether the action can change without a person. Then it is polled, so that the page follows even without an event
+ * stream.
+ */
 const isUnderWay = (action: ActionDetail | undefined): boolean =>
   action !== undefined && action.state !== 'sealed' && action.state !== 'pending_approval';
 
-/** What people said; under the key that the approval's own page has. */
+/** The approval of an action, cached under the same key as on the approval's own page. */
 const useApproval = (id: string | null) =>
   useQuery({
     queryKey: ['approval', id],
@@ -136,7 +139,7 @@ const ActionFacts = ({ action }: { readonly action: ActionDetail }) => {
 
 const SESSION_MAX = 8;
 
-/** What else was done in the session that the agent named. */
+/** Other actions of the session that the agent named. */
 const SameSession = ({ action }: { readonly action: ActionDetail }) => {
   const { session } = action;
   const { data } = useQuery({

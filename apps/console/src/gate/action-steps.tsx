@@ -16,13 +16,13 @@ import { isRemoved } from './shown.ts';
 import { Step, type Tone } from './step.tsx';
 
 type ActionDetail = Schemas['ActionDetail'];
-/** From the submission to the seal, each step by what it rests on. */
+/** The steps of an action from submission to seal, each with its evidence. */
 export const ActionSteps = ({
   action,
   people,
 }: {
   readonly action: ActionDetail;
-  /** What people said; null while it is read, and where nobody was asked. */
+  /** The approval; null while it is loading, and if nobody was asked. */
   readonly people: Schemas['Approval'] | null;
 }) => {
   const after = (type: RegExp): ReactNode => {
@@ -126,10 +126,16 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
   );
 };
 
-/** Of `{"removed":true}`, which a tool or an agent may answer with. */
+/**
+ * Digest of `{"removed":true}`. A tool or an agent may answer with exactly this, which is also the mark of a removed
+ * body.
+ */
 const DIGEST_OF_MARK = 'sha256:6cc414d30b7c369c1e36ec58d6404909878ba54f9bb5abdeb613d4d871c48734';
 
-/** What looks like the mark of a removed body is the result itself where that was sealed. */
+/**
+ * Shows a result that looks like the mark of a removed body. If the deed sealed the digest of exactly this value, it is
+ * the real result; else the body was removed.
+ */
 const RemovedOrSo = ({ deed }: { readonly deed: string }) => {
   const { data } = useDeed(deed);
   const sealed = data === undefined ? null : bodyIn(data.bytes);

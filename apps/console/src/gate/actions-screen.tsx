@@ -15,7 +15,7 @@ import { meantBy } from './meant.ts';
 import { TestMark } from './test-mark.tsx';
 import { whyOf } from './why.ts';
 
-/** Names of the API, as they stand in the address too. */
+/** The API's names of the filters, which the address uses too. */
 const FILTERS = [
   ...['agent', 'key', 'tool', 'state', 'decision', 'rule_id', 'execution', 'verdict', 'level'],
   ...['on_behalf_of', 'session', 'shadow_differs', 'created_at[gte]', 'created_at[lt]', 'q'],
@@ -89,14 +89,17 @@ const Chips = () => (
   </>
 );
 
-/** By their names; the address has the id. */
+/** A filter by agent: shows names, and puts the id into the address. */
 const AgentChip = () => {
   const agents = useAgentNames();
   const byName = [...agents].toSorted(([, one], [, other]) => one.localeCompare(other));
   return <ChoiceChip name="agent" isSingle choices={byName} />;
 };
 
-/** The search looks through little: what a person remembers is often something else, and a filter of its own. */
+/**
+ * Shown if a search finds nothing. The search covers only tool names and error codes, so other filters are offered that
+ * the text could be a value of.
+ */
 const NothingFound = () => {
   const { filters } = useFilters();
   const agents = useAgentNames();
@@ -139,7 +142,7 @@ const NoActions = () => (
   </Empty>
 );
 
-/** Also of a part of the list, beside something else. */
+/** The table of actions. */
 export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action'][] }) => (
   <table className={kit['table']}>
     <thead>

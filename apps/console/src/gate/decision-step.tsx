@@ -15,7 +15,7 @@ type Decision = NonNullable<Action['decision']>;
 
 const OUTCOMES = { allow: 'Allowed', deny: 'Denied', require_approval: 'Approval required' } as const;
 
-/** Who decided, in one true sentence: a policy is named only where it did. */
+/** Who or what decided, as one sentence. A policy is named only if a policy decided. */
 export const DecisionStep = ({
   action,
   decision,
@@ -142,14 +142,17 @@ const STOPS: Readonly<Record<string, readonly [deed: string, undone: string, say
   agent_suspended: ['agent.suspended', 'agent.resumed', 'The agent was suspended'],
 };
 
-/** A deed is sealed within moments of what it is about. */
+/**
+ * A deed is sealed within this time after its event. So the deed of a Stop may be issued shortly after a call that the
+ * Stop denied.
+ */
 const SEALED_WITHIN_MS = 2_000;
 
-/** What was done to this agent or to all of them; null for all else. */
+/** The admin change of a deed, if it is about this agent or about all agents; else null. */
 const changeOf = (about: Schemas['Deed']['about'], agent: string): string | null =>
   about !== null && 'admin' in about && (about.target.type === 'org' || about.target.id === agent) ? about.admin : null;
 
-/** The newest deed of a Stop before the call, unless it was over again by then. */
+/** The newest deed of a Stop that denied the call; null if none is found, or the Stop was lifted before the call. */
 const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: readonly string[]) => {
   const before = new Date(Date.parse(at) + SEALED_WITHIN_MS).toISOString();
   return useQuery({
@@ -164,7 +167,7 @@ const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: r
       for (const deed of data) {
         const change = changeOf(deed.about, agent.id);
         if (change === stopped) return deed;
-        // Over again before the call: then that Stop was not why.
+        // The Stop was lifted before the call, so it did not deny the call.
         if (change === undone && deed.issued_at <= at) return null;
       }
       return null;

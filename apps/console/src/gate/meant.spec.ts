@@ -7,7 +7,7 @@ const AGENTS = new Map([
 ]);
 const filters = (text: string) => meantBy(text, AGENTS).map(({ name, value }) => [name, value]);
 
-describe('what a text that the search does not find may be meant for', () => {
+describe('the filters offered for a text that the search does not find', () => {
   it.each<[string, string[][]]>([
     ['REFUND d', [['agent', 'agt_1']]],
     [

@@ -1,21 +1,23 @@
 import { keyNameIn } from '../kernel/key-name.ts';
 import type { Names } from '../ledger/names.ts';
 
-/** As the header of a call may have it. */
+/** The format of an on-behalf-of or session reference in a request header. */
 const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 const RULE_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const AGENTS_MAX = 3;
 
 interface Meant {
-  /** Of the filter. */
+  /** The filter's name in the API and the address. */
   readonly name: string;
   readonly word: string;
   readonly value: string;
-  /** What a person calls the value. */
+  /** The value in words: an agent's name for its id. */
   readonly said: string;
 }
 
-/** The filters that a text may be meant for which the search does not find. Empty where it can be a value of none. */
+/**
+ * The filters that a text may be meant for, if the search does not find it. Empty if the text can be a value of none.
+ */
 export const meantBy = (text: string, agents: Names): readonly Meant[] => {
   const exact = (name: string, word: string, value = text): Meant => ({ name, word, value, said: value });
   const key = keyNameIn(text);

@@ -9,14 +9,14 @@ import { Step } from './step.tsx';
 
 type Approval = Schemas['Approval'];
 
-/** Who was asked, who said what, when and why. */
+/** The approval of a call: who was asked, who signed or denied, when and why. */
 export const PeopleStep = ({
   asked: { id, status },
   approval,
   after,
 }: {
   readonly asked: NonNullable<Schemas['ActionDetail']['approval']>;
-  /** Null while it is read. */
+  /** Null while it is loading. */
   readonly approval: Approval | null;
   readonly after: ReactNode;
 }) => (
@@ -46,7 +46,7 @@ const Reason = ({ text }: { readonly text: string | null }) =>
     </>
   );
 
-/** Each that was given, one line, the first one first. */
+/** One line for each signature, in the order of signing. */
 const Signatures = ({ approval: { approvers = [], status, required } }: { readonly approval: Approval }) => {
   const signed = approvers
     .flatMap(({ user, countersigned_at: at, reason }) => (at === null ? [] : [{ user, at, reason }]))
@@ -69,7 +69,7 @@ const Signatures = ({ approval: { approvers = [], status, required } }: { readon
   );
 };
 
-/** How it ended where it did not by its last signature. */
+/** How the approval ended, or until when it waits. Nothing for an approved one, which the last signature shows. */
 const Ended = ({ approval }: { readonly approval: Approval }) => {
   const { status, decided_at: at, decided_by: by, reason, expires_at: until } = approval;
   if (status === 'approved') return null;

@@ -9,7 +9,7 @@ import { TestMark } from './test-mark.tsx';
 
 const RECENT = 10;
 
-/** The newest calls of an agent or of a connector's tools: what fails stands in the first lines. */
+/** The newest calls of an agent, or of a connector's tools, so that failing calls are visible at once. */
 export const RecentActions = ({
   title,
   of,
@@ -18,12 +18,15 @@ export const RecentActions = ({
   none,
 }: {
   readonly title: string;
-  /** Whose they are; live news of it has them read again. */
+  /**
+   * The object that the calls belong to. The query is cached under its key, so an event about the object reads the
+   * calls again.
+   */
   readonly of: readonly [kind: 'agent' | 'connector', id: string];
   readonly filter: { readonly agent: string } | { readonly tool: string };
-  /** Where the others are, as the list of actions has them. */
+  /** The link to all calls, in the list of actions. */
   readonly more: { readonly to: string; readonly words: string };
-  /** Said where there is none. */
+  /** Shown if there are no calls. */
   readonly none: string;
 }) => {
   const { data, error, refetch } = useQuery({

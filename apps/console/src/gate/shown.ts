@@ -3,11 +3,11 @@ import type { Shown, ShownApproval, Stands } from '../ledger/this-page.ts';
 
 type ActionDetail = Schemas['ActionDetail'];
 
-/** What stands for a body whose days are over. */
+/** Whether a value is the mark that stands for a body which retention removed. */
 export const isRemoved = (value: unknown): value is Schemas['RemovedBody'] =>
   typeof value === 'object' && value !== null && 'removed' in value && Object.keys(value).length === 1;
 
-/** A body of the action as it stands on the page. */
+/** How the page shows a body: its value, or why there is none. */
 const stands = (value: unknown): Stands => {
   if (value === null || value === undefined) return { absent: 'none' };
   return isRemoved(value) ? { absent: 'removed' } : { value };
@@ -28,9 +28,9 @@ const peopleOf = (approval: Schemas['Approval'] | null): ShownApproval | null =>
       };
 
 /**
- * What stands on the page of an action, to be compared with its deed.
- * @param id of the address
- * @param approval null while it was not read, and where there is none
+ * What the page of an action shows, in a form to compare with its deed.
+ * @param id the id in the address
+ * @param approval null while it is loading, and if there is none
  */
 export const shownOf = (id: string, action: ActionDetail, approval: Schemas['Approval'] | null): Shown => {
   const { request, decision, execution, witness } = action;
@@ -57,7 +57,7 @@ export const shownOf = (id: string, action: ActionDetail, approval: Schemas['App
   };
 };
 
-/** Of a verdict that came after the deed: the newest, whose verdict stands on the page. */
+/** The id of the newest amendment deed, whose verdict the page shows; null if there is none. */
 export const newestAmendment = ({ deeds }: ActionDetail): string | null =>
   deeds.filter(({ kind }) => kind === 'amendment').toSorted((one, other) => (other.seq ?? 0) - (one.seq ?? 0))[0]?.id ??
   null;

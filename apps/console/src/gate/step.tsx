@@ -5,7 +5,7 @@ import styles from './gate.module.css';
 
 export type Tone = 'plain' | 'ok' | 'warn' | 'bad';
 
-/** One step of an action, from its submission to its seal. */
+/** One step of an action, between its submission and its seal. */
 export const Step = ({
   icon,
   tone = 'plain',
@@ -18,7 +18,7 @@ export const Step = ({
   readonly tone?: Tone;
   readonly title: string;
   readonly badge?: ReactNode;
-  /** When, as the way from the submission. */
+  /** When the step happened, as the time since the submission. */
   readonly after: ReactNode;
   readonly children?: ReactNode;
 }) => (

@@ -1,6 +1,9 @@
 import { Badge } from '../kit/badges.tsx';
 
-/** Of an action whose agent sent a test key. Such a key is a mark: the tool ran, or was refused, as under a live one. */
+/**
+ * Marks an action whose agent used a test key. The key is only a mark: the policy and the tool treat the call like any
+ * other.
+ */
 export const TestMark = ({ livemode }: { readonly livemode: boolean }) =>
   livemode ? null : (
     <Badge tone="plainBadge" icon="key" title="made with a test key; its tool runs like any other">

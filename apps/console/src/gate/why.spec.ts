@@ -8,13 +8,13 @@ const DENIED: Reason = {
 };
 const because = (change: Partial<Reason>): string => decidedBecause({ ...DENIED, ...change });
 
-describe('why a call was decided so', () => {
+describe('the reason of a decision', () => {
   it.each<[words: string, change: Partial<Reason>]>([
     ['rule no-exports', {}],
     ['no rule allows it', { source: 'default', rule_id: null }],
     ['no policy was enforced', { source: 'default', rule_id: null, policy_version: null }],
     ['the policy’s default', { source: 'default', rule_id: null, outcome: 'allow', code: null }],
-    // A Stop stands beside the version that was enforced, which was not asked.
+    // A decision by a Stop names the enforced version too, which was not asked.
     ['all agents were stopped', { source: 'stop', rule_id: null, code: 'org_stopped' }],
     ['the agent was stopped', { source: 'stop', rule_id: null, code: 'agent_stopped' }],
     ['the agent was suspended', { source: 'stop', rule_id: null, code: 'agent_suspended' }],
@@ -26,7 +26,7 @@ describe('why a call was decided so', () => {
   ])('%s', (words, change) => expect(because(change)).toBe(words));
 });
 
-describe('why a row says what it says', () => {
+describe('the reason of a status in a list', () => {
   const why = (action: object): string | null =>
     whyOf({ decision: DENIED, execution: null, ...action } as unknown as Schemas['Action']);
   const asked = { ...DENIED, outcome: 'require_approval', code: null };

@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 
 type Decision = NonNullable<Schemas['Action']['decision']>;
 
-/** What of a decision says why it fell so. */
+/** The fields of a decision that tell why it was made. */
 export type Reason = Pick<Decision, 'outcome' | 'code' | 'source' | 'rule_id' | 'policy_version'>;
 
 const STOPS: Readonly<Record<string, string>> = {
@@ -18,7 +18,10 @@ const BUILTIN: Readonly<Record<string, string>> = {
   policy_unavailable: 'the policy could not be evaluated',
 };
 
-/** Who or what decided, in few words: `rule no-exports`, `all agents were stopped`. A policy is named only where one decided. */
+/**
+ * Who or what decided, in a few words: `rule no-exports`, `all agents were stopped`. A policy is named only if it
+ * decided.
+ */
 export const decidedBecause = ({ outcome, code, source, rule_id: rule, policy_version: version }: Reason): string => {
   switch (source) {
     case 'rule':
@@ -35,7 +38,7 @@ export const decidedBecause = ({ outcome, code, source, rule_id: rule, policy_ve
   }
 };
 
-/** Why a row of the list says what it says, where its badge alone does not; null where there is nothing to add. */
+/** The reason of a row's status, if the badge alone does not tell it; else null. */
 export const whyOf = ({ status, decision, execution }: Schemas['Action']): string | null => {
   switch (status) {
     case 'denied':

@@ -5,7 +5,7 @@ import { type Line, type Part } from './stats.ts';
 const HEIGHT = 140;
 const ROOM = 8;
 
-/** A bar for each day, its parts one on another; the table below has the same numbers. */
+/** A stacked bar for each day. The table below has the same numbers. */
 export const DayBars = ({
   lines,
   parts,
@@ -51,7 +51,7 @@ export const DayBars = ({
 const told = (line: Line, parts: readonly Part[]): string =>
   `${line.day ?? ''}: ${[`${line.total} in all`, ...parts.map(({ name, count }) => `${count(line)} ${name.toLowerCase()}`)].join(', ')}`;
 
-/** From the ground up, what is there at all never thinner than can be seen. */
+/** The parts of one bar from the bottom up. A part that is not zero is at least 2 units high, so that it is visible. */
 const stacked = (line: Line, parts: readonly Part[], most: number) => {
   const drawn = parts.filter(({ count }) => count(line) > 0);
   const scale = (HEIGHT - ROOM) / most;

@@ -54,7 +54,7 @@ const useStats = (window: Window, by: By) => {
   return { decisions, verdicts };
 };
 
-/** Decisions and what was found, over days: every number leads to the actions that it counts. */
+/** Decisions and verdicts over days; each number links to the actions that it counts. */
 export const InsightsScreen = () => {
   const { filters } = useFilters();
   const { times } = useSession();

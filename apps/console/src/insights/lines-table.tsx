@@ -13,7 +13,7 @@ interface Span {
 interface Props {
   readonly by: By;
   readonly lines: readonly Line[];
-  /** What the lines leave out; null where they leave out nothing. */
+  /** The sum of the lines that are not listed; null if all are listed. */
   readonly others: Line | null;
   readonly parts: readonly Part[];
   readonly span: Span;
@@ -22,7 +22,7 @@ interface Props {
 
 const HEADS = { day: 'Day', rule: 'Rule', tool: 'Tool', agent: 'Agent' } as const;
 
-/** Every number beside what it counts, and a link to it. */
+/** A table of the counts; each count links to the list of its actions. */
 export const LinesTable = ({ by, lines, others, parts, span, names }: Props) => (
   <table className={styles['lines']}>
     <thead>
@@ -113,7 +113,7 @@ const Numbers = ({
   </>
 );
 
-/** What more is known of a part, and no list has. */
+/** Parts of a count that no list of actions can be filtered by, in words. */
 const noteOf = (line: Line, { name }: Part): string => {
   const count = (member: string): number => Number(line[member] ?? 0);
   const said =
@@ -162,7 +162,7 @@ const Count = ({
   );
 };
 
-/** The parts of one line beside each other, all lines as wide as one another. */
+/** The shares of a line's parts as a bar of full width, whatever the line's total. */
 const Shares = ({ line, parts }: { readonly line: Line; readonly parts: readonly Part[] }) => {
   let at = 0;
   return (

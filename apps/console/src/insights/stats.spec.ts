@@ -8,14 +8,14 @@ const filters = (of: Line, part = ALLOWED) =>
   Object.fromEntries(new URLSearchParams(listOf(of, part, SPAN)?.split('?')[1]));
 const within = { 'created_at[gte]': SPAN.from, 'created_at[lt]': SPAN.to };
 
-describe('the list that a number counts', () => {
+describe('the list of actions behind a number', () => {
   it.each([
     [line({ tool: 'crm.get' }), { tool: 'crm.get', decision: 'allow', ...within }],
     [line({ agent: 'agt_1' }), { agent: 'agt_1', decision: 'allow', ...within }],
     [line({ rule_id: 'a&b=c' }), { rule_id: 'a&b=c', decision: 'allow', ...within }],
   ])('is found by what the line is about: %j', (of, found) => expect(filters(of)).toEqual(found));
 
-  it('is that of one day, from where it begins in the time zone to where it ends', () => {
+  it('is that of one day, from its beginning to its end in the time zone', () => {
     const [from, to] = ['2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'];
     expect(filters(line({ day: '2026-10-25', from, to }))).toEqual({
       decision: 'allow',
@@ -24,14 +24,14 @@ describe('the list that a number counts', () => {
     });
   });
 
-  it('is there for none that a filter cannot find', () => {
+  it('is null if no filter finds the actions', () => {
     expect(listOf(line({ rule_id: null }), ALLOWED, SPAN)).toBeNull();
     expect(listOf(line({}), ALLOWED, SPAN)).toBeNull();
     expect(listOf(line({ tool: 'crm.*' }), ALLOWED, SPAN)).toBeNull();
     expect(listOf(line({ tool: 'crm.get' }), VERDICT_PARTS.at(-1) ?? null, SPAN)).toBeNull();
   });
 
-  it('has no more than the line where the whole of it is counted', () =>
+  it('has only the filters of the line for its total', () =>
     expect(filters(line({ tool: 'crm.get' }), null)).toEqual({ tool: 'crm.get', ...within }));
 });
 

@@ -7,7 +7,7 @@ export type By = Decisions['by'];
 
 interface Keyed {
   readonly day?: string;
-  /** When the day begins and ends in the organization's time zone. */
+  /** The instants at which the day begins and ends in the organization's time zone. */
   readonly from?: string;
   readonly to?: string;
   readonly rule_id?: string | null;
@@ -15,15 +15,15 @@ interface Keyed {
   readonly agent?: string;
 }
 
-/** Counts of one line, whichever of the two it is of. */
+/** One line of counts, of decisions or of verdicts. */
 export type Line = Keyed & Readonly<Record<string, unknown>> & { readonly total: number };
 
-/** One part of the total of a line. */
+/** One part of a line's total. */
 export interface Part {
   readonly name: string;
   readonly tone: ChartTone;
   readonly count: (line: Line) => number;
-  /** Filters of the list of actions that find what is counted; null where no list has it. */
+  /** The filters by which the list of actions shows this part; null if no filter can. */
   readonly finds: Readonly<Record<string, string>> | null;
 }
 
@@ -58,7 +58,7 @@ interface Span {
   readonly to: string;
 }
 
-/** The filters that find the actions of a line; null where no filter can. */
+/** The filters that find the actions of a line; null if no filter can. */
 const findsLine = (line: Line, { from, to }: Span): Readonly<Record<string, string>> | null => {
   const between = { 'created_at[gte]': from, 'created_at[lt]': to };
   if (line.from !== undefined && line.to !== undefined) {
@@ -66,15 +66,15 @@ const findsLine = (line: Line, { from, to }: Span): Readonly<Record<string, stri
   }
   if (line.agent !== undefined) return { agent: line.agent, ...between };
   if (typeof line.rule_id === 'string') return { rule_id: line.rule_id, ...between };
-  // A star would be a pattern, and find others too.
+  // The filter would read a star as a pattern, and find other tools, too.
   if (line.tool !== undefined && !line.tool.includes('*')) return { tool: line.tool, ...between };
   return null;
 };
 
 /**
- * The list that a number counts.
+ * The address of the list of actions that a number counts.
  * @param part null for the whole line
- * @returns null where no list shows just these
+ * @returns null if no list shows exactly these actions
  */
 export const listOf = (line: Line, part: Part | null, span: Span): string | null => {
   const of = findsLine(line, span);
@@ -82,5 +82,5 @@ export const listOf = (line: Line, part: Part | null, span: Span): string | null
   return `/actions?${new URLSearchParams({ ...of, ...part?.finds }).toString()}`;
 };
 
-/** What a line is about. */
+/** The id, name or day that a line is about. */
 export const keyOf = (line: Line): string => line.day ?? line.agent ?? line.tool ?? line.rule_id ?? '';

@@ -2,12 +2,12 @@ import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { withoutKeySecrets } from './key-name.ts';
 
-/** The filters of a screen stand in its address, under the names that the API has for them. */
+/** The filters of a screen, kept in the query of its address under the API's names for them. */
 export const useFilters = () => {
   const search = useSearch();
   const [path, navigate] = useLocation();
   const filters = useMemo(() => new URLSearchParams(search), [search]);
-  /** Each by its name; null or empty takes the filter away. */
+  /** Sets each named filter to its value; null or '' removes the filter. */
   const change = (values: Readonly<Record<string, string | null>>): void => {
     const next = new URLSearchParams(search);
     for (const [name, value] of Object.entries(values)) {
@@ -21,7 +21,10 @@ export const useFilters = () => {
   return { filters, set, change, clear: () => navigate(path, { replace: true }) };
 };
 
-/** The form for a new one, which a link to `?new=` opens, too: others may lead there. */
+/**
+ * State of a screen's form for creating an object. The form also opens if the address has `?new=`, so that other
+ * screens can link to it.
+ */
 export const useNew = () => {
   const { filters, set } = useFilters();
   const [isNew, setNew] = useState(() => filters.has('new'));
@@ -32,7 +35,7 @@ export const useNew = () => {
   return { isNew, begin: () => setNew(true), end };
 };
 
-/** Where a press on a row leads, with what follows `/app`. */
+/** The screen's path below `/app`, by the prefix of the ids that it shows. */
 const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   act: 'actions',
   apr: 'approvals',
@@ -43,7 +46,7 @@ const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   whk: 'settings',
 };
 
-/** The page of an id that somebody pasted; null for what has none. */
+/** The path of the page about a pasted id; null if the text is no id, or no page shows its kind. */
 export const placeOfId = (text: string): string | null => {
   const [, whole, prefix] = /^((act|apr|agt|pol|con|deed|whk)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
   return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;

@@ -4,9 +4,10 @@ import { newKey } from './client.ts';
 import { ApiError } from './errors.ts';
 
 /**
- * A change that a person asks for: sent once, and again only by another press. While nobody knows whether it arrived, the same
- * wish has the same key, so that it cannot happen twice; after an answer the next press is a new wish.
- * @param send asks the API, with that key
+ * A mutation that a person asks for. It is sent once; only another press sends it again. While the answer to a wish is
+ * lost, the same wish is sent under the same idempotency key, so that it cannot be applied twice. After an answer, the
+ * next press is a new wish with a new key.
+ * @param send asks the API, under the given idempotency key
  */
 export const useChange = <Wish, Result>(
   send: (wish: Wish, key: string) => Promise<Result>,

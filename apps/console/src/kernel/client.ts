@@ -5,7 +5,10 @@ import { ApiError, errorOf, unreachable } from './errors.ts';
 
 export type Schemas = components['schemas'];
 
-/** What every request says of its window. In memory alone: browser storage never holds a token. */
+/**
+ * The session of this window, as every request names it. Kept in memory, because browser storage must never hold a
+ * token.
+ */
 const session: { user: string | null; org: string | null; csrf: string | null } = { user: null, org: null, csrf: null };
 
 export const rememberSession = (me: Schemas['Me']): void => {
@@ -14,7 +17,7 @@ export const rememberSession = (me: Schemas['Me']): void => {
   session.csrf = me.csrf_token;
 };
 
-/** Whether this window was opened by this person, in this organization. */
+/** Whether `me` is the person and the organization that this window was opened with. */
 export const isOwnSession = ({ user, org }: Schemas['Me']): boolean =>
   isOwnOrg(org.id) && (session.user === null || session.user === user.id);
 
@@ -24,7 +27,8 @@ const PATIENCE_MS = 30_000;
 const ME = '/v1/me';
 
 /**
- * Names the page's organization, proves that its changes are its own (rule PEOPLE-10), and learns the service's time.
+ * Names the page's organization, proves that changes come from the page itself (rule PEOPLE-10), and sets the service's
+ * clock from the answer's `Date`.
  */
 const identity: Middleware = {
   onRequest({ request }) {
@@ -47,7 +51,10 @@ export const api = createClient<paths>({
 });
 api.use(identity);
 
-/** What happens when a session is over, a role was taken, or another window switched the organization. Set by the shell. */
+/**
+ * Called with every refusal. The shell sets it to handle an ended session, a role that was taken away, and an
+ * organization that another window switched.
+ */
 export const onRefusal: { current: (error: ApiError) => void } = { current: () => undefined };
 
 interface Answer<Body> {
@@ -58,12 +65,15 @@ interface Answer<Body> {
 
 /**
  * The body of an answer.
- * @throws {ApiError} for every refusal, and where no answer came
+ * @throws {ApiError} if the service refuses, or no answer comes
  */
 export const bodyOf = async <Body>(asked: Promise<Answer<Body>>): Promise<NonNullable<Body>> =>
   (await answerOf(asked)).body;
 
-/** The same, with how many events the rows of a list are behind. */
+/**
+ * The body of a list's answer, and how many events the rows of that list are behind.
+ * @throws {ApiError} as `bodyOf`
+ */
 export const answerOf = async <Body>(
   asked: Promise<Answer<Body>>,
 ): Promise<{ readonly body: NonNullable<Body>; readonly lag: number }> => {
@@ -73,7 +83,7 @@ export const answerOf = async <Body>(
 };
 
 /**
- * That it was done, where the answer has no body.
+ * Resolves if a request succeeded whose answer has no body.
  * @throws {ApiError} as `bodyOf`
  */
 export const doneOf = async (asked: Promise<Answer<unknown>>): Promise<void> => {
@@ -83,7 +93,7 @@ export const doneOf = async (asked: Promise<Answer<unknown>>): Promise<void> => 
 
 const arrived = <Body>(asked: Promise<Answer<Body>>): Promise<Answer<Body>> =>
   asked.catch((failure: unknown) => {
-    // Whoever aborted the request waits for no answer; everything else is the network's.
+    // An aborted request is the caller's own doing and is passed on; every other failure means that no answer came.
     if (failure instanceof DOMException && failure.name === 'AbortError') throw failure;
     throw unreachable();
   });
@@ -94,7 +104,7 @@ const refused = (error: unknown, response: Response): ApiError => {
   return refusal;
 };
 
-/** One for each form that a person fills in, kept for its retries. */
+/** A new idempotency key. A form keeps one key for all retries of the same wish. */
 export const newKey = (): string => `console-${crypto.randomUUID()}`;
 
 export { ApiError };

@@ -1,6 +1,6 @@
 /**
- * The service's clock, since a phone's may be hours off: what runs out is counted by this one. Learnt from the `Date` of
- * answers, which is whole seconds, and from `hello` of the event stream, which is exact.
+ * The service's clock. A device's clock may be hours off, so deadlines are counted down by this one. It is learnt from
+ * the `Date` header of answers, in whole seconds, and from the event stream's `hello`, which is exact.
  */
 let ahead: number | null = null;
 let isExact = false;
@@ -9,7 +9,7 @@ const monotonic = (): number => performance.now();
 
 export const learnFromAnswer = (date: string | null): void => {
   const at = date === null ? NaN : Date.parse(date);
-  // The header cuts its milliseconds off: in the middle half a second is lost.
+  // The header drops the milliseconds: adding half a second keeps the error within half a second either way.
   if (!isExact && !Number.isNaN(at)) ahead = at + 500 - monotonic();
 };
 

@@ -4,7 +4,7 @@ import { curlOf } from './curl.ts';
 
 const ARGS = { note: 'it\'s $(touch x) `y` \\ " ü \u202e 👍\n', amount: 5 };
 
-it('says the same to a shell as the agent said to the service, whatever the agent said', () => {
+it('gives a shell exactly what the agent sent, with any characters in it', () => {
   const command = curlOf('http://127.0.0.1:8080', { tool: 'crm.add_note', args: ARGS, mode: 'gateway' });
   const [, ...words] = execFileSync('sh', ['-c', command.replace('curl', 'printf "%s\\n" curl')], {
     encoding: 'utf8',
@@ -16,6 +16,6 @@ it('says the same to a shell as the agent said to the service, whatever the agen
   expect(JSON.parse(words.at(-1) ?? '')).toEqual({ tool: 'crm.add_note', args: ARGS });
 });
 
-it('names the mode where it is not the usual one', () => {
+it('names the mode if it is not `gateway`', () => {
   expect(curlOf('http://x', { tool: 'a.b', args: {}, mode: 'proxy' })).toContain('"mode":"proxy"');
 });

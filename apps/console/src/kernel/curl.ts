@@ -1,11 +1,11 @@
-/** JSON in ASCII without an apostrophe: between single quotes no shell reads anything into it. */
+/** JSON in ASCII without apostrophes, so that a shell expands nothing in it if it stands between single quotes. */
 const quotable = (value: unknown): string =>
   JSON.stringify(value).replace(
     /['\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The call that an agent made, to paste into a shell. The key stays a variable: no page ever shows one. */
+/** A curl command that makes an agent's call. The key is a shell variable, because no page shows a key. */
 export const curlOf = (origin: string, { tool, args, mode }: { tool: string; args: object; mode: string }): string => {
   const body = { tool, args, ...(mode === 'gateway' ? {} : { mode }) };
   return [

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf, type Schemas } from './client.ts';
 
-/** What is running; asked once, and shown wherever it is needed. */
+/** The version of the running service, and where its documentation is. Cached for a minute, for all who show it. */
 export const useVersion = () =>
   useQuery<Schemas['Version']>({
     queryKey: ['version'],
@@ -9,7 +9,10 @@ export const useVersion = () =>
     staleTime: 60_000,
   });
 
-/** A code of the catalogue, leading to what it means: pages that the service itself has where no documentation is published. */
+/**
+ * An error code of the catalogue, linked to its documentation: at the published address, else at the pages that the
+ * service itself serves.
+ */
 export const ErrorCode = ({ code }: { readonly code: string }) => {
   const docsUrl = useVersion().data?.docs_url ?? '/docs';
   return (

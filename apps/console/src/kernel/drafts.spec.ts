@@ -3,7 +3,7 @@ import { draftOf, dropDraft, hasDrafts, keepDraft, subscribeToDrafts } from './d
 
 const base = { id: 'pv_1', number: 1, text: 'first' };
 
-/** Listeners of the window, by what they hear. */
+/** Event types that have a listener on the window. */
 const heard = new Set<string>();
 
 beforeEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('drafts', () => {
-  it('are kept by what they are of, and closing asks while there is one', () => {
+  it('are kept by object, and closing the page asks while there is one', () => {
     keepDraft('pol_1', { base, text: 'second' });
     keepDraft('pol_2', { base, text: 'third' });
     expect([draftOf('pol_1')?.text, draftOf('pol_2')?.text]).toEqual(['second', 'third']);
@@ -27,13 +27,13 @@ describe('drafts', () => {
     expect([hasDrafts(), heard.has('beforeunload')]).toEqual([false, false]);
   });
 
-  it('are none where they say what they were begun from', () => {
+  it('are dropped if their text equals their base', () => {
     keepDraft('pol_1', { base, text: 'second' });
     keepDraft('pol_1', { base, text: 'first' });
     expect([draftOf('pol_1'), hasDrafts()]).toEqual([null, false]);
   });
 
-  it('tell who listens of every change', () => {
+  it('notify listeners of every change', () => {
     const listener = vi.fn();
     const end = subscribeToDrafts(listener);
     keepDraft('pol_1', { base, text: 'second' });

@@ -1,7 +1,10 @@
-/** What somebody writes and has not saved, by the id of what it is of. In memory alone: leaving a screen loses nothing, closing asks. */
+/**
+ * Text of an object that a person has edited and not saved; kept in memory, by the object's id. Leaving a screen keeps
+ * the draft; closing the page asks first.
+ */
 interface Draft {
   readonly text: string;
-  /** What it was begun from: the id of the version, and its text. */
+  /** The version that the draft was begun from. */
   readonly base: { readonly id: string; readonly number: number; readonly text: string };
 }
 
@@ -11,7 +14,8 @@ const listeners = new Set<() => void>();
 const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
 
 const changed = (): void => {
-  // A listener that always stands would keep the browser from going back fast.
+  // Registered only while there are drafts, because a page with a `beforeunload` listener is kept out of the
+  // back/forward cache.
   if (drafts.size > 0) addEventListener('beforeunload', warn);
   else removeEventListener('beforeunload', warn);
   for (const listener of listeners) listener();
@@ -21,7 +25,7 @@ export const draftOf = (id: string): Draft | null => drafts.get(id) ?? null;
 
 export const hasDrafts = (): boolean => drafts.size > 0;
 
-/** What says the same as its base is none. */
+/** Keeps a draft. A draft whose text equals its base is dropped, because it holds no change. */
 export const keepDraft = (id: string, draft: Draft): void => {
   if (draft.text === draft.base.text) drafts.delete(id);
   else drafts.set(id, draft);

@@ -4,8 +4,8 @@ import { errorOf } from './errors.ts';
 const answered = (headers: Readonly<Record<string, string>>): Response => new Response(null, { status: 429, headers });
 const BODY = { error: { code: 'rate_limited', message: 'Too many requests.', request_id: 'req_1' } };
 
-describe('what the service answered instead', () => {
-  it('says when it takes the next request', () => {
+describe('an error of the API', () => {
+  it('holds the seconds of Retry-After', () => {
     expect(errorOf(BODY, answered({ 'Retry-After': '17' }))).toMatchObject({ code: 'rate_limited', retryAfterS: 17 });
   });
 
@@ -16,7 +16,7 @@ describe('what the service answered instead', () => {
     },
   );
 
-  it('is readable where a proxy answered with something else', () => {
+  it('is readable if a proxy answered without an envelope', () => {
     const error = errorOf('<html>', new Response(null, { status: 502 }));
     expect([error.code, error.message]).toEqual(['unknown', 'The service answered with 502. Try again in a moment.']);
   });

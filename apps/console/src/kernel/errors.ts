@@ -1,10 +1,10 @@
-/** One finding about a text that was sent, of `policy_invalid`. */
+/** One finding of `policy_invalid` about the text that was sent. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  /** From 1; the column in characters. */
+  /** Both count from 1; the column in characters. */
   readonly line: number;
   readonly column: number;
   readonly rule_id: string | null;
@@ -21,19 +21,21 @@ interface Refusal {
   readonly diagnostics?: readonly Finding[];
 }
 
-/** What the service, or the way to it, answered instead of what was asked for. */
+/** A refusal by the service or by a proxy in front of it, or the lack of any answer (`unreachable`). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
-  /** Of the catalogue; `unreachable` where no answer came. */
+  /**
+   * A code of the error catalogue, `unreachable` if no answer came, or `unknown` if the answer is no error envelope.
+   */
   readonly code: string;
   readonly status: number;
   readonly param: string | null;
   readonly requestId: string | null;
   readonly docUrl: string | null;
-  /** In seconds; null where the service does not say when it takes the next. */
+  /** In seconds; null if the answer does not say how long to wait. */
   readonly retryAfterS: number | null;
-  /** Of the text in `param`; none where the code is not `policy_invalid`. */
+  /** About the text in `param`; empty unless the code is `policy_invalid`. */
   readonly diagnostics: readonly Finding[];
 
   constructor({
@@ -57,8 +59,8 @@ export class ApiError extends Error {
   }
 
   /**
-   * Nobody knows whether a change arrived: the same key may be sent again. A proxy says 502 of a service that went away
-   * after it had done what was asked, too.
+   * Whether it is unknown if the change was applied: then the same idempotency key may be sent again. Any 5xx counts,
+   * because a proxy answers 502 also if the service applied the change and then went away.
    */
   get isAnswerLost(): boolean {
     return this.code === 'unreachable' || this.status >= 500 || this.code === 'idempotency_key_in_use';
@@ -83,7 +85,9 @@ export const unreachable = (): ApiError =>
     status: 0,
   });
 
-/** @param body the parsed body, whatever it is: a proxy may answer with something else than the envelope */
+/**
+ * @param body the parsed body; may be of any shape, because a proxy may answer with something other than the envelope
+ */
 export const errorOf = (body: unknown, response: Response): ApiError => {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as Envelope;
   return new ApiError({
@@ -98,13 +102,13 @@ export const errorOf = (body: unknown, response: Response): ApiError => {
   });
 };
 
-/** The service never says a date here. */
+/** Seconds of a `Retry-After` header; null for anything else. The service never sends a date in it. */
 const secondsOf = (header: string | null): number | null => (/^\d{1,5}$/.test(header ?? '') ? Number(header) : null);
 
-/** Never another scheme than those of web pages, whatever stands in an answer. */
+/** The address, if its scheme is http or https; else null, so that an answer cannot place a `javascript:` link. */
 const ownAddress = (url: string | undefined): string | null =>
   url !== undefined && /^https?:\/\//.test(url) ? url : null;
 
-/** What the service says of one field of a form; null where it says nothing of it. */
+/** The service's message about one field of a form; null if the error is not about that field. */
 export const faultAt = (error: Error | null, param: string): string | null =>
   error instanceof ApiError && error.param === param ? error.message : null;

@@ -5,7 +5,7 @@ interface Page<Row> {
   readonly next_cursor: string | null;
 }
 
-/** All rows of a list, page after page: names and budgets of its first page alone would leave the others without. */
+/** All rows of a list, read page by page: names and budgets are needed of every row, and not of the first page only. */
 export const everyRow = async <Row>(
   read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Row>>,
 ): Promise<{ readonly data: readonly Row[] }> => {

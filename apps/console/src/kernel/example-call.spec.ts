@@ -4,7 +4,7 @@ import { exampleArgs, firstTool } from './example-call.ts';
 const tool = (name: string, effect: string) => ({ name, side_effect: effect, input_schema: {} }) as never;
 
 describe('a call to try', () => {
-  it('has each argument that must be there, and none that may be left out', () =>
+  it('has each required argument and no optional one', () =>
     expect(
       exampleArgs({
         input_schema: {
@@ -19,7 +19,7 @@ describe('a call to try', () => {
       }),
     ).toEqual({ id: '42', amount: 1, kind: 'full', unknown: '42' }));
 
-  it('is of a tool that only reads, where an active connector has one', () => {
+  it('is of a read tool, if an active connector has one', () => {
     const [write, read] = [tool('pay.create_refund', 'write'), tool('pay.get_refund', 'read')];
     expect(firstTool([{ status: 'active', tools: [write, read] }])).toBe(read);
     expect(firstTool([{ status: 'active', tools: [write] }])).toBe(write);

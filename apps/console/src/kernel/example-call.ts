@@ -8,7 +8,7 @@ interface Described {
   readonly default?: unknown;
 }
 
-/** What a call needs at least: each argument that must be there, with a value of its type. */
+/** The smallest arguments of a call: each required argument, with a value of its type. */
 export const exampleArgs = ({ input_schema: schema }: Pick<Tool, 'input_schema'>): Record<string, unknown> => {
   const { properties = {}, required = [] } = schema as {
     properties?: Readonly<Record<string, Described>>;
@@ -35,7 +35,10 @@ const exampleOf = (described: Described): unknown => {
   }
 };
 
-/** The tool to try first: of those that there are one that only reads, else any; null where there is none. */
+/**
+ * The tool to suggest for a first call: a read tool of an active connector if there is one, else any tool of one; null
+ * if there is none.
+ */
 export const firstTool = (connectors: readonly Pick<Schemas['Connector'], 'status' | 'tools'>[]): Tool | null => {
   const tools = connectors.filter(({ status }) => status === 'active').flatMap((connector) => connector.tools);
   return tools.find(({ side_effect: effect }) => effect === 'read') ?? tools[0] ?? null;

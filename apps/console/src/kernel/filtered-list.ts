@@ -3,14 +3,17 @@ import { useEffect, useState } from 'react';
 import { useFilters } from './address.ts';
 import { PAGE_SIZE, useList } from './lists.ts';
 
-/** Filters as they stand in the address, with the size of a page: what a value may be is the service's to judge. */
+/**
+ * The filters from the address and the page size. Typed as empty because their values are not checked here: the service
+ * judges them.
+ */
 type PageQuery = Readonly<Record<string, never>>;
 
 /**
- * A list by the filters of its screen's address.
- * @param key of the list, and of what is new in it
- * @param names of the filters, as the API has them: whatever else stands in the address narrows nothing, and is told
- * @param read one page
+ * A list that is filtered by the address of its screen.
+ * @param key the list's name, under which its rows are cached and its new rows are counted
+ * @param names the filters that the API knows; other names in the address do not filter, and are returned as `unknown`
+ * @param read reads one page
  */
 export const useFilteredList = <Row extends { readonly id: string }>(
   key: string,
@@ -31,9 +34,12 @@ export const useFilteredList = <Row extends { readonly id: string }>(
   return {
     ...list,
     isFiltered,
-    /** Empty, and not by a filter: what comes is shown at once, since no row stands under a finger. */
+    /**
+     * Whether the list is empty without a filter. Then new rows are shown at once, because no row can move under a
+     * person's finger.
+     */
     fillsItself,
-    /** Names in the address that this list has no filter of. */
+    /** Names in the address that are no filters of this list. */
     unknown: [...new Set(filters.keys())].filter((name) => !names.includes(name)),
     clearFilters: clear,
     showNew: () => void queries.resetQueries({ queryKey: [key, wanted] }),
@@ -43,7 +49,10 @@ export const useFilteredList = <Row extends { readonly id: string }>(
 const AGAIN_MS = 1_000;
 const TRIES_MAX = 15;
 
-/** Reads an empty list again once something has come, until it stands there: a list may be a moment behind the stream. */
+/**
+ * If events told of new rows for an empty list, reads it again every second until it has a row, 15 times at most: the
+ * rows of a list may be a moment behind the event stream.
+ */
 const useFilling = (isEmpty: boolean, hasCome: boolean, read: () => Promise<unknown>): void => {
   const [triesLeft, setTriesLeft] = useState(0);
   useEffect(() => {

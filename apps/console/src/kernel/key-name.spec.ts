@@ -20,7 +20,7 @@ describe('the name of a key', () => {
     expect(keyNameIn(text)).toBe(name);
   });
 
-  it('is what is left of a whole key, wherever that stands', () => {
+  it('is what withoutKeySecrets leaves of a whole key, anywhere in a text', () => {
     expect(withoutKeySecrets(`svc_live_k3y9prf0_${SECRET}`)).toBe('svc_live_k3y9prf0');
     expect(withoutKeySecrets(`Bearer svc_test_k3y9prf0_${SECRET}!`)).toBe('Bearer svc_test_k3y9prf0!');
     expect(withoutKeySecrets('svc_live_k3y9prf0 crm.get')).toBe('svc_live_k3y9prf0 crm.get');

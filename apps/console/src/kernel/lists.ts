@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useLive } from './live-provider.tsx';
 import type { Page } from './live-cache.ts';
 
-/** Rows that a list shows at most; who looks further back narrows it by a filter. */
+/** A list shows this many rows at most; to look further back, a person filters. */
 const MAX_ROWS = 500;
 export const PAGE_SIZE = 50;
 
@@ -12,13 +12,16 @@ interface Answer<Row> {
   readonly lag: number;
 }
 
-/** With how much that is new was heard of when it was asked for. */
+/**
+ * A page, with how far its rows were behind, and how many new rows the stream had told of when the page was asked for.
+ */
 type Kept<Row> = Page<Row> & { readonly lag: number; readonly heard: number };
 
 /**
- * A list, page by page. Its first page is read again by a wish of the person alone: a row is never put where another stood.
- * @param key of the list, then its filters
- * @param read one page
+ * A list, page by page. Its first page is not read again by itself once it is shown, so that no row moves to another's
+ * place under a person's finger: new rows are counted, and shown if the person asks for them.
+ * @param key the list's name, then its filters
+ * @param read reads one page
  */
 export const useList = <Row extends { readonly id: string }>(
   key: readonly [string, ...unknown[]],
@@ -47,7 +50,9 @@ export const useList = <Row extends { readonly id: string }>(
     rows,
     lag: first?.lag ?? 0,
     isFull: rows.length >= MAX_ROWS,
-    /** What was told of since this very list was asked for, under these filters or not. */
+    /**
+     * How many new rows the stream told of since the first page was asked for, whether they match the filters or not.
+     */
     newCount: first === undefined ? 0 : (heard[name] ?? 0) - first.heard,
   };
 };

@@ -31,7 +31,7 @@ const event = (type: string, object: object, hydrated = true): LiveEvent => ({
   object: object as LiveEvent['object'],
 });
 
-/** A list as it stands, by its filters. */
+/** The rows of a cached list, by its filters. */
 const shown = (filters: object, ...rows: readonly Row[]): void => {
   const page: Page<Row> = { data: rows, has_more: false, next_cursor: null };
   queries.setQueryData(['actions', filters], { pages: [page], pageParams: [undefined] });
@@ -39,7 +39,7 @@ const shown = (filters: object, ...rows: readonly Row[]): void => {
 const rowsOf = (filters: object): readonly Row[] | undefined =>
   queries.getQueryData<{ pages: Page<Row>[] }>(['actions', filters])?.pages[0]?.data;
 
-describe('what the organization is', () => {
+describe('the status of the organization', () => {
   it.each([
     ['org.stopped', 'stopped'],
     ['org.started', 'active'],
@@ -49,14 +49,14 @@ describe('what the organization is', () => {
     expect(queries.getQueryData(['org'])).toEqual({ name: 'Nordlicht', status });
   });
 
-  it('stays unknown where it was never read', () => {
+  it('stays unknown if the organization was never read', () => {
     cache.apply([event('org.stopped', { object: 'organization', id: 'org_1' }, false)]);
     expect(queries.getQueryData(['org'])).toBeUndefined();
   });
 });
 
-describe('what the stream tells', () => {
-  it('changes the rows that stand, in every list, and puts none where another stood', () => {
+describe('an event of the stream', () => {
+  it('changes the rows of every list in place, and adds no row', () => {
     shown({}, action('act_1', 'executing'), action('act_2', 'sealed'));
     shown({ tool: 'a.b' }, action('act_2', 'sealed'));
     cache.apply([
@@ -68,19 +68,19 @@ describe('what the stream tells', () => {
     expect(news).toEqual([['actions', 1]]);
   });
 
-  it('keeps what a row has and the event does not', () => {
+  it('keeps the fields of a row that the event does not have', () => {
     shown({}, { ...action('act_1', 'executing'), own: 'you' });
     cache.apply([event('action.witnessed', action('act_1', 'sealed'))]);
     expect(rowsOf({})).toEqual([{ ...action('act_1', 'sealed'), own: 'you' }]);
   });
 
-  it('never brings a state back', () => {
+  it('never sets a row back to an earlier state', () => {
     shown({}, action('act_1', 'sealed'));
     cache.apply([event('action.decided', action('act_1', 'executing'))]);
     expect(rowsOf({})).toEqual([action('act_1', 'sealed')]);
   });
 
-  it('is applied again to a list that was being read meanwhile', () => {
+  it('is applied to the answer of a list that was being read when it came', () => {
     cache.apply([
       event('action.witnessed', action('act_1', 'sealed')),
       event('action.decided', action('act_1', 'executing')),
@@ -91,13 +91,13 @@ describe('what the stream tells', () => {
     ]);
   });
 
-  it('changes no row where it was not hydrated: a thin object says too little', () => {
+  it('changes no row if it is not hydrated: a thin object lacks most fields', () => {
     shown({}, action('act_1', 'executing'));
     cache.apply([event('action.witnessed', { object: 'action', id: 'act_1', state: 'sealed' }, false)]);
     expect(rowsOf({})).toEqual([action('act_1', 'executing')]);
   });
 
-  it('ends an action as its approval ended: what does not run has no event of its own', () => {
+  it('ends an action with the status of its approval: an action that does not run has no event of its own', () => {
     shown({}, action('act_1', 'pending_approval'), action('act_2', 'pending_approval'));
     const approval = (id: string, status: string) => ({
       object: 'approval',
@@ -115,7 +115,7 @@ describe('what the stream tells', () => {
     ]);
   });
 
-  it('makes stale what is not a list', () => {
+  it('makes queries that are no lists stale', () => {
     queries.setQueryData(['org'], { status: 'active' });
     queries.setQueryData(['members'], []);
     cache.apply([event('org.stopped', { object: 'org', id: 'org_1', status: 'stopped' }, false)]);

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { LiveEvent } from './live-events.ts';
 import { stageOf, Throttle } from './live-events.ts';
 
-/** A page of any list. */
+/** One page of a list. */
 export interface Page<Row> {
   readonly data: readonly Row[];
   readonly has_more: boolean;
@@ -16,7 +16,10 @@ interface Identified {
 const INVALIDATE_EVERY_MS = 2_000;
 const KEPT_MS = 30_000;
 
-/** What an event makes stale. A list itself never is: its rows are patched, and what is new is offered. */
+/**
+ * Which cached queries an event makes stale, by its type. Lists are not among them: their rows are patched, and new
+ * rows are only announced.
+ */
 const STALE: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^action\./, ['action', 'overview', 'org', 'shadow-differs']],
   [/^approval\./, ['approval', 'approval-count', 'overview', 'action']],
@@ -26,23 +29,23 @@ const STALE: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^policy\./, ['policy-slots', 'policies', 'policy']],
 ];
 
-/** What the organization is by an event. */
+/** The organization's status after an event. */
 const STATUS_BY: Readonly<Record<string, 'active' | 'stopped'>> = {
   'org.stopped': 'stopped',
   'org.started': 'active',
 };
 
-/** Which events are about something that a list does not have yet, by the key of the list. */
+/** Events that tell of a row which a list does not have yet, and the key of that list. */
 const NEW: Readonly<Record<string, string>> = {
   'action.created': 'actions',
   'deed.sealed': 'deeds',
   'approval.requested': 'approvals',
 };
 
-/** Brings what the stream tells into what is shown. */
+/** Applies the events of the stream to the cached queries that the screens show. */
 export class LiveCache {
   private readonly throttles = new Map<string, Throttle>();
-  /** What came lately: a list that was asked for before may not know it yet. */
+  /** Objects of the last 30 seconds' events: the answer to a list that was asked for before may not know them yet. */
   private readonly lately = new Map<string, { readonly object: LiveEvent['object']; readonly atMs: number }>();
 
   constructor(
@@ -57,7 +60,7 @@ export class LiveCache {
       const ended = endedBy(type, object);
       if (ended !== null) this.patch(ended.id, ended);
       const status = STATUS_BY[type];
-      // Told at once, whether it can be read again or not.
+      // Set without waiting for the read, which may fail while the organization is stopped or its session changes.
       if (status !== undefined) this.queries.setQueryData<object>(['org'], (org) => org && { ...org, status });
       for (const [pattern, keys] of STALE) if (pattern.test(type)) keys.forEach((key) => this.invalidate(key));
       const list = NEW[type];
@@ -66,12 +69,12 @@ export class LiveCache {
     for (const [list, count] of news) this.onNew(list, count);
   }
 
-  /** Rows of a list as it was read, each as far on as an event has told meanwhile. */
+  /** The rows of a list that was just read, with the state of a later event where an event has told of one. */
   freshen<Row extends Identified>(rows: readonly Row[]): readonly Row[] {
     return rows.map((row) => laterOf(row, this.lately.get(row.id)?.object));
   }
 
-  /** Everything that is shown, lists and all. */
+  /** Reads all visible queries again, lists too. */
   refetchVisible(): void {
     void this.queries.invalidateQueries({ refetchType: 'active' });
   }
@@ -100,7 +103,10 @@ export class LiveCache {
   }
 }
 
-/** What does not run after people were asked has no event of its own: it ended as its approval did. */
+/**
+ * The action's end, if an approval ended without a run: then the action itself has no event, and ends with the status
+ * of its approval.
+ */
 const endedBy = (type: string, { action, status }: LiveEvent['object']) =>
   type === 'approval.decided' &&
   typeof action === 'string' &&
@@ -113,6 +119,9 @@ const patched = (page: Page<Identified>, id: string, object: LiveEvent['object']
   return { ...page, data: page.data.map((row) => (row.id === id ? laterOf(row, object) : row)) };
 };
 
-/** What a row shows that the event's object does not have (`you` of an approval) stays. */
+/**
+ * The row with the object's fields, unless the row is at a later stage. Fields that only the row has, such as `you` of
+ * an approval, stay.
+ */
 const laterOf = <Row extends object>(row: Row, object: LiveEvent['object'] | undefined): Row =>
   object === undefined || stageOf(object) < stageOf(row as LiveEvent['object']) ? row : { ...row, ...object };

@@ -23,13 +23,13 @@ describe('an event of the stream', () => {
   });
 
   it.each(['', '{', 'null', '[]', '{}', '{"id":"e","type":"t","org":"o","data":{"object":null}}'])(
-    'is none in %j',
+    'is null for %j',
     (text) => expect(readEvent(text)).toBeNull(),
   );
 });
 
 describe('events', () => {
-  it('are gathered, each told once, in their order', () => {
+  it('are collected and passed on once each, in order', () => {
     const told: string[][] = [];
     const timers: (() => void)[] = [];
     const gatherer = new Gatherer(
@@ -44,7 +44,7 @@ describe('events', () => {
     expect(told).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('never bring a state back', () => {
+  it('have stages that rise with the state', () => {
     const action = (state: string) => stageOf({ object: 'action', state });
     const stages = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'].map(action);
     expect(stages).toEqual(stages.toSorted((one, other) => one - other));
@@ -55,7 +55,7 @@ describe('events', () => {
 });
 
 describe('a throttle', () => {
-  it('works at once, then once a turn, and never forgets the last wish', () => {
+  it('calls at once, then once per interval, and for the last wish too', () => {
     let [now, count] = [0, 0];
     const timers: (readonly [() => void, number])[] = [];
     const throttle = new Throttle(

@@ -7,14 +7,14 @@ export interface LiveEvent {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Every type that there is a listener for: an EventSource tells nothing of the others. */
+/** All event types that the Console listens to: an EventSource does not deliver events of a type without a listener. */
 export const EVENT_TYPES = [
   ...['action.created', 'action.decided', 'action.executed', 'action.witnessed'],
   ...['deed.sealed', 'approval.requested', 'approval.countersigned', 'approval.decided'],
   ...['agent.stopped', 'agent.resumed', 'agent.suspended', 'org.stopped', 'org.started', 'policy.activated'],
 ] as const;
 
-/** Null for what is no event of ours. */
+/** Parses an event; null if the text is not one. */
 export const readEvent = (text: string): LiveEvent | null => {
   const parsed = parse(text) as Partial<LiveEvent> & { readonly data?: { readonly object?: unknown } };
   const { id, type, org, hydrated, data } = parsed;
@@ -37,7 +37,10 @@ const parse = (text: string): object => {
 const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'];
 const STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'];
 
-/** How far an object has come: a list that was read later may show an earlier state than an event did. */
+/**
+ * How far an object has come, as a number that only rises. Used to ignore older states: an event and the read of a list
+ * may arrive in either order.
+ */
 export const stageOf = (object: Readonly<Record<string, unknown>>): number => {
   if (object['object'] === 'action') return STATES.indexOf(String(object['state']));
   if (object['object'] === 'approval') {
@@ -51,14 +54,17 @@ export const stageOf = (object: Readonly<Record<string, unknown>>): number => {
 const REMEMBERED_IDS = 2_048;
 const GATHER_MS = 250;
 
-/** Gathers events for a moment and tells each once: where streams are handed over, some come twice. */
+/**
+ * Collects events for 250 ms and passes on each only once: when another tab takes the stream over, some events arrive
+ * twice.
+ */
 export class Gatherer {
   private readonly seen = new Set<string>();
   private waiting: LiveEvent[] = [];
 
   /**
-   * @param tell what was gathered, in its order
-   * @param later calls after so many milliseconds
+   * @param tell receives the collected events, in the order of their arrival
+   * @param later calls `work` after `ms` milliseconds
    */
   constructor(
     private readonly tell: (events: readonly LiveEvent[]) => void,
@@ -81,7 +87,10 @@ export class Gatherer {
   }
 }
 
-/** At most one call in so many milliseconds; the last one wanted is never lost. */
+/**
+ * Calls `work` at most once in `everyMs` milliseconds. A wish in between is answered by one call at the end of that
+ * time.
+ */
 export class Throttle {
   private lastAt = -Infinity;
   private isDue = false;

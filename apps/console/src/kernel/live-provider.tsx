@@ -10,7 +10,10 @@ const POLL_MS = 15_000;
 
 interface Live {
   readonly status: LiveStatus;
-  /** How much that is new was heard of, by the key of its list; whoever reads a list remembers how much that was. */
+  /**
+   * How many new rows the stream has told of since the page was opened, by the list's key. A list remembers the number
+   * at its own read; the difference is what it does not show yet.
+   */
   readonly heard: Readonly<Record<string, number>>;
   readonly heardNow: (list: string) => number;
   /** Events may have been missed since the lists were read. */
@@ -30,7 +33,7 @@ const LiveContext = createContext<Live>({
 
 export const useLive = (): Live => useContext(LiveContext);
 
-/** Keeps what is shown up to date: by the stream, and where there is none by asking again. */
+/** Keeps cached data up to date: by the event stream, and by polling if there is no stream. */
 export const LiveProvider = ({ children }: { readonly children: ReactNode }) => {
   const queries = useQueryClient();
   const [status, setStatus] = useState<LiveStatus>('connecting');
@@ -52,7 +55,7 @@ export const LiveProvider = ({ children }: { readonly children: ReactNode }) => 
     const gatherer = new Gatherer((events) => cache.apply(events));
     new LiveStream({
       onStatus: setStatus,
-      // Another window has switched the organization: what this one shows is over.
+      // Another window switched the organization, so this window's data is no longer valid.
       onEvent: (event) => (isOwnOrg(event.org) ? gatherer.add(event) : location.reload()),
       onGap: () => setGap(true),
       stillSignedIn: readMe,

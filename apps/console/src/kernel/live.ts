@@ -1,22 +1,25 @@
 import { learnFromStream } from './clock.ts';
 import { EVENT_TYPES, type LiveEvent, readEvent } from './live-events.ts';
 
-/** `live`: the stream is open here or in another tab. `polling`: there is none, and what is visible is asked for again. */
+/**
+ * `live`: the event stream is open, in this tab or in another. `polling`: there is no stream, so visible data is asked
+ * for again at intervals.
+ */
 export type LiveStatus = 'connecting' | 'live' | 'polling';
 
 export interface LiveListener {
   readonly onStatus: (status: LiveStatus) => void;
   readonly onEvent: (event: LiveEvent) => void;
-  /** Events may have been missed. */
+  /** Called if events may have been missed. */
   readonly onGap: () => void;
-  /** The stream was closed for good. Resolves when it is known that the session still holds. */
+  /** Called if the stream was closed for good. Resolves once it is known that the session still holds. */
   readonly stillSignedIn: () => Promise<unknown>;
 }
 
-/** What the tab that holds the stream tells the others. */
+/** A message from the tab that holds the stream to the other tabs. */
 type Relayed =
   | { readonly kind: 'event'; readonly text: string; readonly cursor: string }
-  /** From where a stream goes on. */
+  /** The cursor from which a new stream has to go on. */
   | { readonly kind: 'place'; readonly cursor: string }
   | { readonly kind: 'status'; readonly status: LiveStatus }
   | { readonly kind: 'gap' };
@@ -26,13 +29,16 @@ const BACK_OFF_MIN_MS = 1_000;
 const BACK_OFF_MAX_MS = 30_000;
 const LOOK_AFTER_MS = 5_000;
 /**
- * A connection that died without a word (another network, a sleep, a proxy that forgot it) looks like a quiet one, and scripts
- * hear no ping. So a stream that has said nothing for so long is opened anew: it goes on where it was, for one request.
+ * A connection that broke without notice (another network, a sleeping device, a proxy that dropped it) looks like a
+ * quiet one, because an EventSource does not pass pings on to scripts. So a stream without an event for this long is
+ * opened anew from its cursor, which costs one request.
  */
 const QUIET_MAX_MS = 45_000;
-/** After which an opening that nobody answers is given up. */
+/** A connection attempt without a `hello` for this long is given up. */
 const HELLO_MAX_MS = 10_000;
-/** A tab that the stream was taken from says where it was, if it does not stand still. */
+/**
+ * How long a tab that takes the stream over waits for the cursor of the tab before, which may be frozen and not answer.
+ */
 const PLACE_MAX_MS = 300;
 
 const isHeld = async (): Promise<boolean> => {
@@ -41,19 +47,19 @@ const isHeld = async (): Promise<boolean> => {
 };
 
 /**
- * One event stream a browser: HTTP/1.1 gives an origin six connections for all of its tabs. The tab that was looked at last
- * holds a lock and the stream, and relays it to the others. Where there are no locks (plain http beyond localhost) each tab
- * has a stream only while it is visible.
+ * One event stream for all tabs of a browser, because HTTP/1.1 gives an origin only six connections. The tab that was
+ * looked at last holds a lock and the stream, and relays events to the others. If the browser offers no locks (plain
+ * http other than localhost), each tab has a stream of its own while it is visible.
  */
 export class LiveStream {
   private source: EventSource | null = null;
   private cursor = '';
   private backOffMs = BACK_OFF_MIN_MS;
-  /** By the clock of the machine, which goes on while it sleeps. */
+  /** Milliseconds of `Date.now()`, which unlike `performance.now()` goes on while the machine sleeps. */
   private heardAtMs = 0;
   private isGreeted = false;
   private release: (() => void) | null = null;
-  /** Told from where the stream of the tab before goes on. */
+  /** Called if another tab tells its cursor. */
   private onPlace: () => void = () => undefined;
   private readonly channel: BroadcastChannel | null;
 
@@ -77,7 +83,7 @@ export class LiveStream {
     else if (quietMs > QUIET_MAX_MS) this.reopen();
   }
 
-  /** As long as it is not known to be lost, nothing is said of it. */
+  /** Replaces an open connection without a change of status: the stream is not known to be lost. */
   private reopen(): void {
     if (this.source !== null) this.connect();
   }
@@ -92,7 +98,10 @@ export class LiveStream {
     else this.close();
   }
 
-  /** Until another tab takes it. */
+  /**
+   * Waits for the lock, or takes it from another tab if `steal`, and keeps the stream open until another tab takes the
+   * lock.
+   */
   private async hold(steal: boolean): Promise<void> {
     try {
       const goesOn = steal && this.cursor === '' && (await isHeld());
@@ -101,7 +110,7 @@ export class LiveStream {
           this.release = resolve;
         });
         if (goesOn) await this.placed();
-        // Taken meanwhile by a third.
+        // A third tab took the lock while this one waited for the cursor.
         if (this.release === null) return;
         this.open();
         await held;
@@ -112,11 +121,14 @@ export class LiveStream {
     this.release = null;
     this.close();
     if (this.cursor !== '') this.channel?.postMessage({ kind: 'place', cursor: this.cursor } satisfies Relayed);
-    // Waits in the queue of the lock: it holds again when the tab that took it is closed.
+    // Queues for the lock again: this tab gets the stream back if the tab that took it is closed.
     void this.hold(false);
   }
 
-  /** So that nothing is missed between the stream of the tab before and its own: by the others neither. */
+  /**
+   * Waits for the cursor of the tab that held the stream before. Going on from it leaves no gap for this tab, nor for
+   * those it relays to.
+   */
   private placed(): Promise<void> {
     return new Promise((resolve) => {
       this.onPlace = resolve;
@@ -164,7 +176,10 @@ export class LiveStream {
     this.hear({ kind: 'place', cursor }, true);
   }
 
-  /** Closed for good: an EventSource does not tell why. */
+  /**
+   * Gives up the stream and polls. An EventSource does not say why it was closed, so the session is checked before the
+   * next attempt, which waits longer each time.
+   */
   private lose(): void {
     this.close();
     this.say('polling');

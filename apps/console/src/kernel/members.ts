@@ -4,7 +4,7 @@ import { everyRow } from './every-row.ts';
 import { shortId } from './said.ts';
 import { useSession } from './session.tsx';
 
-/** Everybody who decides here, for their names: the API names people by their ids alone. */
+/** The active members, for their addresses: elsewhere the API names people by id only. */
 export const useMembers = () =>
   useQuery({
     queryKey: ['members'],
@@ -15,8 +15,8 @@ export const useMembers = () =>
   });
 
 /**
- * Names people: who looks at the page as 'you', others by their address, and by their id, cut, who has none or is gone.
- * What it gives may stand within a sentence.
+ * Returns how a page names a person: 'you' for the reader, else the e-mail address, else the shortened id (a member
+ * without an address, or no longer a member). In lower case, to stand within a sentence.
  */
 export const useNames = (): ((user: string) => string) => {
   const { data: members } = useMembers();

@@ -1,4 +1,4 @@
-/** The one place that touches the browser's storage: preferences, and never a key or a token. boot.js reads it. */
+/** The only module that writes to the browser's storage: preferences, never a key or a token. boot.js reads them. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const THEME = 'ags.theme';

@@ -26,7 +26,7 @@ describe('what an agent says', () => {
     expect(plain(`a${character}b`)).toBe(`a<${mark}>b`);
   });
 
-  it('keeps line breaks and tabs where it stands in lines', () => {
+  it('keeps line breaks and tabs in a multiline text', () => {
     expect(piecesOf('a\n\tb', true)).toEqual([{ text: 'a\n\tb', isHidden: false }]);
     expect(plain('a\nb')).toBe('a<U+000A>b');
   });
@@ -35,7 +35,7 @@ describe('what an agent says', () => {
 describe('a value on a page', () => {
   const shown = (text: string) => shownPiecesOf(text, true).pieces.map((piece) => piece.text);
 
-  it('counts a character that nobody sees, where it stands many times', () => {
+  it('counts an invisible character that is repeated', () => {
     expect(shown(`a${'\u007f'.repeat(200_000)}b`)).toEqual(['a', 'U+007F × 200,000', 'b']);
     expect(shown('\u200b\u200c\u200c')).toEqual(['U+200B', 'U+200C × 2']);
   });
@@ -50,7 +50,7 @@ describe('a value on a page', () => {
     expect(pieces[0]?.text).toBe(`a${spelled}`.repeat(65_000));
   });
 
-  it('keeps letters that are read from right to left by themselves', () => {
+  it('keeps letters that are read from right to left as a piece of their own', () => {
     expect(piecesOf('\u05d0\u05d1 100 -> 200', true)).toEqual([
       { text: '\u05d0\u05d1', isHidden: false, isRightToLeft: true },
       { text: ' 100 -> 200', isHidden: false },

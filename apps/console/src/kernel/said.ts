@@ -1,16 +1,22 @@
-/** As the service judges it (libs/domain, hidden-characters): all that a text can hold and a reader not see. */
+/**
+ * Characters that a text can hold without a reader seeing them. The same set as the service's (libs/domain,
+ * hidden-characters).
+ */
 export const HIDDEN_CHARACTERS = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
 const LAYOUT = /^[\t\n\r]$/;
 
 export interface Piece {
   readonly text: string;
-  /** A character that nobody would see, as its code point; how often, where it stands many times in a row. */
+  /**
+   * Whether the piece stands for an invisible character. Then `text` is its code point, with the count if it is
+   * repeated.
+   */
   readonly isHidden: boolean;
-  /** Letters that are read from right to left, which would turn round the numbers beside them. */
+  /** Set if the letters are read from right to left: they would reverse the numbers beside them. */
   readonly isRightToLeft?: true;
 }
 
-/** Each piece is an element of the page, and a page of a hundred thousand no longer answers. */
+/** A page renders each piece as an element, and stops responding at a hundred thousand. */
 const PIECES_MAX = 500;
 
 const RIGHT_TO_LEFT =
@@ -21,14 +27,15 @@ export const markOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /**
- * A text that somebody else chose, in pieces: what shows, and marks for what does not.
- * @param isMultiline line breaks and tabs are layout, and stay
+ * Splits a text that somebody else chose into visible pieces and marks for invisible characters.
+ * @param isMultiline if true, line breaks and tabs count as layout and not as invisible; letters that are read from
+ * right to left become pieces of their own
  */
 export const piecesOf = (text: string, isMultiline = false): readonly Piece[] => runsOf(text, isMultiline).map(pieceOf);
 
 /**
- * The same for a page. A text of more pieces than a page can hold is one, with each mark spelled as in {@link plain}, to be
- * shown in the order in which it was sent.
+ * The pieces that a page renders. A text of more than 500 pieces becomes one, with each mark spelled as in {@link
+ * plain}. Then `isSpelled` is true, and the page must show the characters in the order in which they were sent.
  */
 export const shownPiecesOf = (
   text: string,
@@ -42,7 +49,7 @@ export const shownPiecesOf = (
 
 type Manner = 'shown' | 'right-to-left' | 'hidden';
 
-/** A text of one manner; of hidden ones, the same character `count` times. */
+/** Neighbouring characters that are shown in the same manner. A hidden run is one character, `count` times. */
 interface Run {
   readonly manner: Manner;
   text: string;
@@ -75,10 +82,13 @@ const pieceOf = ({ manner, text, count }: Run): Piece => {
 
 const spelled = ({ text, isHidden }: Piece): string => (isHidden ? `<${text}>` : text);
 
-/** The same as one string, for places that hold no elements: title, aria-label, the title of the document. */
+/**
+ * The text with marks spelled out, as one string: for places that take no elements, such as `title`, `aria-label` and
+ * the document's title.
+ */
 export const plain = (text: string): string => piecesOf(text).map(spelled).join('');
 
-/** `act_482v…nfbs`: enough to tell two apart; the whole is a press away. */
+/** `act_482v…nfbs`: enough to tell two ids apart where the page offers the whole id on a press. */
 export const shortId = (id: string): string => {
   const [, prefix = '', rest = id] = /^([a-z0-9]+[_:])?(.*)$/.exec(id) ?? [];
   return rest.length <= 10 ? id : `${prefix}${rest.slice(0, 4)}…${rest.slice(-4)}`;

@@ -3,8 +3,9 @@ import { useChange } from './change.ts';
 import { takeSecret } from './secret.ts';
 
 /**
- * A change whose answer holds a secret, which stands beside the remembered answer and is gone once it was forgotten. It is
- * null in the answer to a repetition: the one that had it got lost.
+ * A mutation whose answer holds a secret. The secret is kept apart from the remembered answer, in `shown`, until
+ * `forget` is called. It is null in the answer to a retry: the service shows a secret only once, in the answer that was
+ * lost.
  */
 export const useSecretChange = <Wish, Result extends { readonly secret?: string | null }>(
   send: (wish: Wish, key: string) => Promise<Result>,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { takeSecret } from './secret.ts';
 
 describe('takeSecret', () => {
-  it('leaves an answer without the secret that it held', () => {
+  it('splits an answer into its secret and the rest', () => {
     const { secret, rest } = takeSecret({ id: 'key_1', secret: 'svc_live_x' });
     expect(secret).toBe('svc_live_x');
     expect(JSON.stringify(rest)).toBe('{"id":"key_1"}');

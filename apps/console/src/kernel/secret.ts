@@ -1,6 +1,7 @@
 /**
- * Takes the secret out of an answer, before anything keeps the answer: what a change brought is remembered for its button.
- * @returns the secret, null where the answer is that to a repeated request; and the answer without it
+ * Takes the secret out of an answer before the answer is cached, since the cache outlives the dialog that shows the
+ * secret.
+ * @returns the secret, or null in the answer to a retry; and the answer without its secret
  */
 export const takeSecret = <Body extends { readonly secret?: string | null }>(
   body: Body,

@@ -7,7 +7,7 @@ export type Role = Schemas['Role'];
 
 interface Session {
   readonly me: Schemas['Me'];
-  /** Null until it was read; the name and the status stand in `me`. */
+  /** Null until it was read; until then its name and status are in `me`. */
   readonly org: Schemas['Organization'] | null;
   readonly times: Times;
 }
@@ -15,8 +15,8 @@ interface Session {
 const SessionContext = createContext<Session | null>(null);
 
 /**
- * The one question without `Service-Org`: where another window has switched, or somebody else has signed in there, all that is
- * shown here is read anew.
+ * Reads who is signed in, as the one request without `Service-Org`. If another window has switched the organization, or
+ * somebody else has signed in there, this window reloads, and the promise never resolves.
  */
 export const readMe = async (): Promise<Schemas['Me']> => {
   const me = await bodyOf(api.GET('/v1/me'));
@@ -28,7 +28,10 @@ export const readMe = async (): Promise<Schemas['Me']> => {
   return me;
 };
 
-/** Asked whenever somebody comes back to this window: another one may have signed out, or signed somebody else in. */
+/**
+ * Asked again each time the window gets the focus: in another window, the person may have signed out, or somebody else
+ * signed in.
+ */
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: readMe, staleTime: 60_000, refetchOnWindowFocus: 'always' });
 
@@ -48,7 +51,10 @@ export const SessionProvider = ({ me, children }: { readonly me: Schemas['Me']; 
   return <SessionContext value={session}>{children}</SessionContext>;
 };
 
-/** Who is signed in, where, and in which zone times are told. Below the shell alone. */
+/**
+ * The person, the organization and the times in its zone.
+ * @throws {Error} if used outside of the shell, which provides them
+ */
 export const useSession = (): Session => {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('shown outside of a session');

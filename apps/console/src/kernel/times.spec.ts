@@ -5,7 +5,7 @@ const AT = '2026-11-26T18:04:56.650Z';
 const NOW = Date.parse('2026-11-26T20:00:00.000Z');
 
 describe('a time', () => {
-  it('stands in the zone of the organization', () => {
+  it('is shown in the zone of the organization', () => {
     const times = new Times('Europe/Vienna');
     expect(times.zoneName(NOW)).toBe('Vienna, GMT+1');
     expect(times.short(AT, NOW)).toBe('19:04:56');
@@ -13,18 +13,18 @@ describe('a time', () => {
     expect(times.hour(AT)).toBe('19:04');
   });
 
-  it('says its day where that is not today, by the day of that zone', () => {
+  it('has its day if that is not today in the zone', () => {
     const afterMidnight = Date.parse('2026-11-26T23:30:00.000Z');
     expect(new Times('Europe/Vienna').short(AT, afterMidnight)).toBe('26 Nov 2026, 19:04:56');
     expect(new Times('UTC').short(AT, afterMidnight)).toBe('18:04:56');
   });
 
-  it('is UTC, and says so, where the browser does not know the zone', () => {
+  it('is shown in UTC, and says so, if the browser does not know the zone', () => {
     const times = new Times('Mars/Olympus_Mons');
     expect([times.zoneName(NOW), times.short(AT, NOW)]).toEqual(['UTC', '18:04:56']);
   });
 
-  it('is read as it is written in a field for it, over a change of clocks too', () => {
+  it('is read back as a datetime-local field has it, across a change of clocks too', () => {
     const times = new Times('Europe/Vienna');
     expect(times.local(AT)).toBe('2026-11-26T19:04');
     for (const at of ['2026-11-26T18:04:00.000Z', '2026-03-29T00:59:00.000Z', '2026-03-29T01:00:00.000Z'])

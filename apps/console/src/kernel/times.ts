@@ -1,4 +1,4 @@
-/** All times are absolute, in the organization's zone; relative is only what runs out. */
+/** Formats times as absolute, in the organization's zone. Only the time left until a deadline is shown as relative. */
 export class Times {
   private readonly zone: string;
   private readonly clock: Intl.DateTimeFormat;
@@ -6,7 +6,9 @@ export class Times {
   private readonly whole: Intl.DateTimeFormat;
   private readonly parts: Intl.DateTimeFormat;
 
-  /** @param zone an IANA name; one that this browser does not know is shown as UTC, and `zoneName` says so */
+  /**
+   * @param zone an IANA name; a zone that this browser does not know is replaced by UTC, which `zoneName` then shows
+   */
   constructor(zone: string) {
     this.zone = isKnown(zone) ? zone : 'UTC';
     const of = (options: Intl.DateTimeFormatOptions) =>
@@ -24,7 +26,7 @@ export class Times {
     });
   }
 
-  /** `Vienna, GMT+1`, as the rail names it. */
+  /** `Vienna, GMT+1`, as the navigation rail shows it. */
   zoneName(atMs: number): string {
     const place = this.zone.split('/').at(-1)?.replaceAll('_', ' ') ?? this.zone;
     const offset = new Intl.DateTimeFormat('en-GB', { timeZone: this.zone, timeZoneName: 'shortOffset' })
@@ -33,7 +35,7 @@ export class Times {
     return offset === undefined || place === 'UTC' ? place : `${place}, ${offset}`;
   }
 
-  /** `19:04:56` on the day of `nowMs`, else with its day before it: `26 Nov 2026, 19:04:56`. */
+  /** `19:04:56` if it is on the same day as `nowMs`, else with the day: `26 Nov 2026, 19:04:56`. */
   short(at: string, nowMs: number): string {
     const ms = Date.parse(at);
     const day = this.day.format(ms);
@@ -45,24 +47,24 @@ export class Times {
     return this.clock.format(Date.parse(at)).slice(0, 5);
   }
 
-  /** `2026-11-26T19:04` in the zone, as fields for a time have it. */
+  /** `2026-11-26T19:04` in the zone: the value of a `datetime-local` field. */
   local(at: string): string {
     return new Date(this.wallMs(Date.parse(at))).toISOString().slice(0, 16);
   }
 
   /**
-   * The instant of a time in the zone, as a field for it has it; null where it is none. Of an hour that there is twice, since
-   * clocks are set back, one of the two.
+   * The instant of a `datetime-local` value in the zone; null if the value is not a time. An hour that occurs twice,
+   * when clocks are set back, gives one of its two instants.
    */
   instantOf(local: string): string | null {
     const wall = Date.parse(`${local}Z`);
     if (Number.isNaN(wall)) return null;
     const near = wall - (this.wallMs(wall) - wall);
-    // Clocks may have been set between the two.
+    // The clocks may be changed between `near` and `wall`, so the offset is taken again, at `near`.
     return new Date(wall - (this.wallMs(near) - near)).toISOString();
   }
 
-  /** What the clocks of the zone show, as if it were UTC. */
+  /** The zone's wall clock at an instant, as milliseconds since the epoch as if that wall clock were UTC. */
   private wallMs(atMs: number): number {
     const parts = Object.fromEntries(this.parts.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
@@ -89,7 +91,7 @@ const isKnown = (zone: string): boolean => {
   }
 };
 
-/** `12 ms`, `4.2 s`, `3 min`: what something took. */
+/** How long something took: `12 ms`, `4.2 s`, `3 min`. */
 export const duration = (ms: number): string => {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
@@ -97,7 +99,7 @@ export const duration = (ms: number): string => {
   return `${(ms / 3_600_000).toFixed(1)} h`;
 };
 
-/** `3:22`, `1 h 02 min`, `2 days`: what is left; `0:00` when it is over. */
+/** How long until a deadline: `3:22`, `1 h 02 min`, `2 days`; `0:00` if it is over. */
 export const timeLeft = (ms: number): string => {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from './client.ts';
 
 /**
- * What waits for people, what runs out first on top, a hundred at most. The one read of every place that counts it, so that no
- * two of them differ.
+ * The approvals that wait for people, those that run out first on top, 100 at most. All places that show their count
+ * use this query, so that the counts are the same.
  */
 export const useWaitingApprovals = () =>
   useQuery({

@@ -2,17 +2,17 @@ import type { Schemas } from '../kernel/client.ts';
 import { Said } from './kit.tsx';
 import styles from './kit.module.css';
 
-/** Strings as they are, everything else as JSON. */
+/** A string as it is, any other value as JSON. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 1));
 
-/** The members of an object, all of them, none cut. */
+/** Shows all members of an object, none of them shortened. */
 export const Arguments = ({
   args,
   amounts = [],
   empty = 'none',
 }: {
   readonly args: Readonly<Record<string, unknown>>;
-  /** Those of them that are amounts of money. */
+  /** The arguments that are amounts of money. */
   readonly amounts?: readonly Schemas['ShownAmount'][];
   readonly empty?: string;
 }) => {
@@ -34,7 +34,10 @@ export const Arguments = ({
   );
 };
 
-/** Money as people read it, with what is sent below; what cannot be read so as it is, with the reason. */
+/**
+ * A value of the object. An amount of money is formatted, with the sent value below; if it cannot be formatted, the
+ * sent value stands alone, with the reason.
+ */
 const Value = ({ text, amount }: { readonly text: string; readonly amount: Schemas['ShownAmount'] | null }) =>
   amount === null ? (
     <Said text={text} isMultiline />

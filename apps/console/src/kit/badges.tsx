@@ -14,7 +14,7 @@ export const Badge = ({
   readonly tone: Tone;
   readonly icon: IconName;
   readonly children: string;
-  /** In full, to hover over and for who listens. */
+  /** The meaning in full: a tooltip, and what screen readers read instead of the word. */
   readonly title?: string;
   readonly level?: number;
 }) => (
@@ -34,7 +34,7 @@ export const Badge = ({
 
 export type BadgeLook = readonly [tone: Tone, icon: IconName, word: string];
 
-/** Of a status, one of a few: each screen has a table of what its own look like. */
+/** A badge for one of a few statuses, with its look from the screen's own table. */
 export const LookBadge = ({ look: [tone, icon, word] }: { readonly look: BadgeLook }) => (
   <Badge tone={tone} icon={icon}>
     {word}
@@ -52,7 +52,7 @@ const LEVELS = {
   L2: { bars: 3, verified: 'Witnessed', means: 'the system of record' },
 } as const;
 
-/** How it is known what happened. The tool's own word is never green. */
+/** How well it is known what the tool did. Level L0, the tool's own word, is never green. */
 export const EvidenceBadge = ({ witness }: { readonly witness: Evidence | null }) => {
   if (witness === null) return <None />;
   const { bars, verified, means } = LEVELS[witness.level];
@@ -99,7 +99,10 @@ interface Outcome {
   readonly execution: { readonly status: string } | null;
 }
 
-/** `executed` alone does not say that the call was applied. */
+/**
+ * The status of an action. `executed` with an unknown outcome is shown as unknown, because it is not certain that the
+ * call was applied.
+ */
 export const StatusBadge = ({ status, execution }: Outcome) => {
   const shown = status === 'executed' && execution?.status === 'unknown' ? 'unknown' : status;
   return <LookBadge look={STATUSES[shown]} />;
@@ -131,7 +134,7 @@ const LEVEL_WORDS = {
   L2: ['Can be witnessed', 'L2: the system of record'],
 } as const;
 
-/** How well it can be known what became of a call: the best of the levels that a tool has. */
+/** How well an outcome of this tool can be verified: the best of the levels that the tool offers. */
 export const LevelsBadge = ({ levels }: { readonly levels: readonly (keyof typeof LEVEL_WORDS)[] }) => {
   const best = levels.includes('L2') ? 'L2' : levels.includes('L1') ? 'L1' : 'L0';
   const [word, title] = LEVEL_WORDS[best];

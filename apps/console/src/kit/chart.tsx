@@ -2,7 +2,7 @@ import styles from './chart.module.css';
 
 export type ChartTone = 'accent' | 'ok' | 'warn' | 'bad' | 'quiet';
 
-/** What each colour stands for; the words stand in the table too. */
+/** The meaning of each colour in a chart. Hidden from screen readers, which read the same in the table. */
 export const Legend = ({
   parts,
 }: {

@@ -2,7 +2,10 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { Icon } from '../design/icon.tsx';
 import styles from './kit.module.css';
 
-/** A modal dialog: the browser keeps the focus in it, and Escape closes it. What is marked `data-first` has the focus at first. */
+/**
+ * A modal dialog: the browser keeps the focus inside, and Escape closes it. An element marked `data-first` gets the
+ * initial focus.
+ */
 export const Dialog = ({
   title,
   onClose,
@@ -15,7 +18,8 @@ export const Dialog = ({
   const ref = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   const id = useId();
-  // Its end is run before the element is taken out: only then does the browser give the focus back to what opened it.
+  // A layout effect, because its cleanup runs before the element is removed: only if `close` is called then does the
+  // browser give the focus back to the element that opened the dialog.
   useLayoutEffect(() => {
     const dialog = ref.current;
     isGone.current = false;
@@ -32,12 +36,13 @@ export const Dialog = ({
       className={styles['dialog']}
       aria-labelledby={id}
       onCancel={(event) => {
-        // Whoever opened it closes it: there may be something to ask before.
+        // The caller decides whether the dialog closes, because it may have to ask first.
         event.preventDefault();
         onClose();
       }}
       onClose={() => {
-        // Where it is taken out, whoever opened it knows: asked again, it would close what came in its place.
+        // If the dialog is being unmounted, the caller already knows. A second `onClose` could close the dialog that
+        // the caller opened next.
         if (!isGone.current) onClose();
       }}
     >
@@ -52,12 +57,15 @@ export const Dialog = ({
   );
 };
 
-/** The buttons of a dialog, in sight while it scrolls: first what leaves all as it is, last what the dialog is for. */
+/**
+ * The buttons of a dialog, which stay visible while its content scrolls: first the one that changes nothing, last the
+ * main action.
+ */
 export const DialogFoot = ({ children }: { readonly children: ReactNode }) => (
   <div className={styles['dialogFoot']}>{children}</div>
 );
 
-/** Buttons in a popover, beside the button that opens it. */
+/** A button, and a popover with more buttons beside it. */
 export const Menu = ({
   button,
   children,

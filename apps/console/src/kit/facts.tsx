@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './kit.module.css';
 
-/** What is known of one thing, each by its name. */
+/** A list of names and values about one object. */
 export const Facts = ({ children }: { readonly children: ReactNode }) => (
   <dl className={styles['facts']}>{children}</dl>
 );

@@ -2,7 +2,7 @@ import { ApiError } from '../kernel/errors.ts';
 import { Button, Id } from './kit.tsx';
 import styles from './kit.module.css';
 
-/** What went wrong, in the service's words, and what can be done: never a dead end. */
+/** An error, in the service's words, with its request id and a button to retry if the caller offers that. */
 export const Failure = ({
   error,
   onRetry,
@@ -32,7 +32,7 @@ export const Failure = ({
   );
 };
 
-/** The list had not caught up when it was read. */
+/** Tells that a list was behind the event log when it was read; nothing if it was up to date. */
 export const Lag = ({ events }: { readonly events: number }) =>
   events === 0 ? null : (
     <p className={styles['dim']} role="status">

@@ -6,7 +6,7 @@ import { Said } from './kit.tsx';
 import kit from './kit.module.css';
 import styles from './form.module.css';
 
-/** Whether the service names this field, or a part of it, as the one at fault. */
+/** Whether an error of the service is about this field, or a part of it. */
 const isAbout = (error: unknown, param: string): error is ApiError =>
   error instanceof ApiError &&
   error.param !== null &&
@@ -19,7 +19,7 @@ interface Control {
   readonly 'aria-describedby': string;
 }
 
-/** A field with its name, what it is for, and below it what the service says against it. */
+/** A labelled form field with a hint and, if the service refused its value, the error below. */
 export const Field = ({
   label,
   param,
@@ -28,7 +28,7 @@ export const Field = ({
   children,
 }: {
   readonly label: ReactNode;
-  /** Under which name the API speaks of it. */
+  /** The name of the field in the API's errors. */
   readonly param: string;
   readonly error: unknown;
   readonly hint?: ReactNode;
@@ -37,7 +37,8 @@ export const Field = ({
   const id = useId();
   const part = useRef<HTMLDivElement>(null);
   const wrong = isAbout(error, param) ? error : null;
-  // Whoever listens hears what is wrong, and writes on where it is mended.
+  // The first control of a refused field takes the focus: screen readers read the error there, and the person can
+  // correct the value at once.
   useEffect(() => {
     if (wrong !== null) part.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
   }, [wrong]);
@@ -65,7 +66,7 @@ export const Field = ({
   );
 };
 
-/** What the service refuses for another reason than one of these fields. */
+/** The error of a request, unless it is about one of these fields, which show it themselves. */
 export const OtherFailure = ({ error, params }: { readonly error: unknown; readonly params: readonly string[] }) =>
   error === null || params.some((param) => isAbout(error, param)) ? null : <Failure error={error} />;
 
@@ -75,7 +76,7 @@ interface Choice<Value extends string> {
   readonly about?: ReactNode;
 }
 
-/** One of a few, each with what it means. */
+/** Radio buttons for a few choices, each with an explanation. */
 export const Choices = <Value extends string>({
   legend,
   chosen,

@@ -10,7 +10,7 @@ type TextProps = Told & {
   readonly onChange: (text: string) => void;
 } & Omit<ComponentProps<'input'>, 'onChange' | 'value'>;
 
-/** One line of text. */
+/** A field for one line of text. */
 export const TextField = ({ label, param, error, hint, value, onChange, ...others }: TextProps) => (
   <Field label={label} param={param} error={error} hint={hint}>
     {(control) => (
@@ -31,7 +31,7 @@ type SelectProps = Told & {
   readonly onChange: (value: string) => void;
 };
 
-/** One of a few, or of many. */
+/** A field to select one of many choices. */
 export const SelectField = ({ label, param, error, hint, value, choices, onChange }: SelectProps) => (
   <Field label={label} param={param} error={error} hint={hint}>
     {(control) => (
@@ -46,7 +46,7 @@ export const SelectField = ({ label, param, error, hint, value, choices, onChang
   </Field>
 );
 
-/** Yes or no. */
+/** A checkbox. */
 export const CheckField = ({
   label,
   hint,
@@ -79,7 +79,7 @@ export const CheckField = ({
   );
 };
 
-/** Fields that belong together, under one name; below it what the service says against the whole of it. */
+/** Fields under a common legend, with an error about all of them below. */
 export const FieldGroup = ({
   legend,
   hint,
@@ -99,7 +99,7 @@ export const FieldGroup = ({
   </fieldset>
 );
 
-/** What is wrong, beside where it is mended. */
+/** The text of an error, beside the field where it can be corrected; nothing if `text` is null. */
 export const Fault = ({ text }: { readonly text: string | null }) =>
   text === null ? null : (
     <span className={form['wrong']} role="alert">

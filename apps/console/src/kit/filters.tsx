@@ -7,7 +7,7 @@ import { Menu } from './dialog.tsx';
 import { Button, cx, Said } from './kit.tsx';
 import styles from './kit.module.css';
 
-/** What opens a filter, and, where one is chosen, a cross that takes it away. */
+/** The button that opens a filter, and, if a value is chosen, another that clears it. */
 const Chip = ({
   label,
   value,
@@ -15,7 +15,7 @@ const Chip = ({
   onClear,
 }: {
   readonly label: string;
-  /** What is chosen, in words; null where nothing is. */
+  /** The chosen value, in words; null if none is chosen. */
   readonly value: string | null;
   readonly popoverTarget: string;
   readonly onClear: () => void;
@@ -49,7 +49,7 @@ const Chip = ({
   );
 };
 
-/** A filter with a few values, several of which may hold: `decision=deny,require_approval` in the address. */
+/** A filter with a few values, of which several can be chosen: `decision=deny,require_approval` in the address. */
 export const ChoiceChip = ({
   name,
   label = name,
@@ -90,7 +90,7 @@ export const ChoiceChip = ({
   );
 };
 
-/** A popover with a form: it stays open while one types. */
+/** A filter with a form in a popover, which stays open while one types. */
 const FormChip = ({
   label,
   value,
@@ -135,7 +135,10 @@ const textIn = (fields: FormData, name: string): string => {
   return typeof value === 'string' ? value.trim() : '';
 };
 
-/** A filter by a text that is compared as a whole. @param hint what one would write */
+/**
+ * A filter by a text that has to match as a whole.
+ * @param hint the label of its text field
+ */
 export const TextChip = ({
   name,
   label,
@@ -169,7 +172,7 @@ export const TextChip = ({
   );
 };
 
-/** A filter that came with a link, with a way to take it away. */
+/** A filter that is set by links only: shows its value, and can be removed. */
 export const GivenChip = ({ name, label }: { readonly name: string; readonly label: string }) => {
   const { filters, set } = useFilters();
   const value = filters.get(name);
@@ -190,7 +193,10 @@ const PRESETS: readonly (readonly [hours: number, word: string])[] = [
   [720, 'The last 30 days'],
 ];
 
-/** From and until, in the organization's zone. What is chosen becomes instants: the link means the same tomorrow. */
+/**
+ * A filter by a range of time, entered in the organization's zone. The address holds instants, so that a link means the
+ * same later, and elsewhere.
+ */
 export const TimeChip = ({ name }: { readonly name: string }) => {
   const { filters, change } = useFilters();
   const { times } = useSession();
@@ -244,7 +250,7 @@ export const TimeChip = ({ name }: { readonly name: string }) => {
   );
 };
 
-/** Text to search for. It is asked for by Enter, or when the field is left. */
+/** A search field. The search starts on Enter, or if the field loses the focus. */
 export const SearchField = ({ name, label }: { readonly name: string; readonly label: string }) => {
   const { filters, set } = useFilters();
   const given = filters.get(name) ?? '';

@@ -4,7 +4,7 @@ import { OtherFailure } from './field.tsx';
 import { Button } from './kit.tsx';
 import styles from './form.module.css';
 
-/** A form, or a question, in a dialog: what its one button does stands on it, and what went wrong above it. */
+/** A form or a question in a dialog, with an error above its button. The button says what it does. */
 export const FormDialog = ({
   title,
   action,
@@ -19,15 +19,15 @@ export const FormDialog = ({
   children,
 }: {
   readonly title: string;
-  /** What the button does: 'Revoke key', never 'OK'. */
+  /** The words of the button: 'Revoke key', never 'OK'. */
   readonly action: string;
-  /** The same while it is under way. */
+  /** The words of the button while the request is under way. */
   readonly busy: string;
   readonly kind?: 'primary' | 'stop';
   readonly isPending: boolean;
   readonly isReady?: boolean;
   readonly error: unknown;
-  /** Fields that say themselves what is wrong with them. */
+  /** The API's names of fields that show their own errors. */
   readonly params?: readonly string[];
   readonly onSubmit: () => void;
   readonly onClose: () => void;

@@ -17,7 +17,7 @@ const STATUSES = [
   'cancelled',
 ] as const;
 
-/** Every part beside its kin, for who develops them: GET /app/_kit where SERVICE_ENV is dev. */
+/** All components side by side, for developers: GET /app/_kit if SERVICE_ENV is dev. */
 export const KitPage = () => (
   <main className={styles['page']}>
     <h1>The kit</h1>

@@ -9,8 +9,9 @@ export const cx = (...names: readonly (string | false | null | undefined)[]): st
   names.filter((name) => typeof name === 'string').join(' ');
 
 /**
- * What an agent, a tool or a caller chose to say: text and nothing else, with marks for what nobody would see. In lines it
- * is a value: it reads from left to right, as it is sent, and letters of the other direction turn round nothing but themselves.
+ * A text that an agent, a tool or a caller chose: rendered as plain text, with marks for invisible characters. A
+ * multiline text reads from left to right, as it was sent; runs of right-to-left letters are isolated, so that they do
+ * not reorder the text around them.
  */
 export const Said = ({ text, isMultiline = false }: { readonly text: string; readonly isMultiline?: boolean }) => {
   const { pieces, isSpelled } = shownPiecesOf(text, isMultiline);
@@ -32,7 +33,7 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   readonly icon?: IconName;
 };
 
-/** A key that is held down presses once: what takes two presses takes two of a person. */
+/** Ignores the repeats of a held key: an action that asks for two presses must get two from the person. */
 const pressOnce = (event: KeyboardEvent): void => {
   if (event.repeat && (event.key === 'Enter' || event.key === ' ')) event.preventDefault();
 };
@@ -49,7 +50,7 @@ export const Button = ({ kind = 'plain', isSmall = false, icon, children, classN
   </button>
 );
 
-/** Puts a text on the clipboard, and says that it did. */
+/** Copies a text to the clipboard, and tells for 1.5 s that it did. */
 const useCopy = () => {
   const [isCopied, setCopied] = useState(false);
   const copy = (text: string): void => {
@@ -70,7 +71,7 @@ export const CopyButton = ({ text, children }: { readonly text: string; readonly
   );
 };
 
-/** An id, cut in its middle. A press copies the whole. */
+/** An id, shortened in its middle unless `isWhole`. A press copies the whole id. */
 export const Id = ({ id, isWhole = false }: { readonly id: string; readonly isWhole?: boolean }) => {
   const { isCopied, copy } = useCopy();
   return (
@@ -80,7 +81,7 @@ export const Id = ({ id, isWhole = false }: { readonly id: string; readonly isWh
   );
 };
 
-/** In the organization's zone; to hover over, in UTC. */
+/** A time in the organization's zone; the tooltip adds UTC. */
 export const Time = ({ at, isExact = false }: { readonly at: string; readonly isExact?: boolean }) => {
   const { times } = useSession();
   return (
@@ -96,7 +97,10 @@ export interface Cost {
   readonly display?: string;
 }
 
-/** As the service writes it, the raw units always beside it: a factor of 100 costs. */
+/**
+ * An amount as the service formats it, always with the raw units beside it, because a factor of 100 is an expensive
+ * mistake.
+ */
 export const Money = ({ amount, currency, display }: Cost) => (
   <span className={styles['number']}>
     {display === undefined ? null : `${display} `}
@@ -106,7 +110,7 @@ export const Money = ({ amount, currency, display }: Cost) => (
   </span>
 );
 
-/** Nothing here yet: what this is, and how it begins. */
+/** What stands in place of an empty list: what would be listed here, and how to begin. */
 export const Empty = ({
   title,
   children,
@@ -130,7 +134,7 @@ export const Empty = ({
   </div>
 );
 
-/** While it is read for the first time. */
+/** Placeholder rows while a list is loaded for the first time. */
 export const Bones = ({ count = 8 }: { readonly count?: number }) => (
   <div className={styles['bones']} role="status" aria-label="Loading">
     {Array.from({ length: count }, (_, index) => (
@@ -167,10 +171,10 @@ export const Panel = ({
   );
 };
 
-/** Where there is nothing to say in a column; on a phone it is left out. */
+/** Marks a table cell without a value; left out on a phone. */
 export const None = () => <span className={styles['none']}>–</span>;
 
-/** How much of a budget is used up. */
+/** A bar that shows how much of a budget is used up. */
 export const Meter = ({
   used,
   limit,

@@ -1,7 +1,7 @@
 import { Button } from './kit.tsx';
 import styles from './kit.module.css';
 
-/** Below a list: the page after this one, or that there is none. */
+/** The end of a list: a button for the next page, or that there is none. */
 export const ListFoot = ({
   hasNextPage,
   isFetchingNextPage,
@@ -22,7 +22,7 @@ export const ListFoot = ({
   );
 };
 
-/** What a list does not show yet, over its rows: read by a press, so that no row moves under a finger. */
+/** Offers the new rows above a list. They are shown only by a press, so that no row moves under a finger. */
 export const NewRows = ({
   count,
   what,

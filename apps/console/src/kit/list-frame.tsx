@@ -7,7 +7,10 @@ import { Bones, Button, cx, Empty, Warning } from './kit.tsx';
 import styles from './kit.module.css';
 import { ListFoot, NewRows } from './list-foot.tsx';
 
-/** What every list has around its rows: filters, what is new, and what stands there while there are no rows. */
+/**
+ * What surrounds the rows of every list: filters, the offer of new rows, and the content for loading, errors and empty
+ * lists.
+ */
 export const ListFrame = ({
   list,
   one,
@@ -18,14 +21,14 @@ export const ListFrame = ({
   children,
 }: {
   readonly list: ReturnType<typeof useFilteredList>;
-  /** What a row is, as one word. */
+  /** The number of placeholder rows while the list is loaded for the first time. */
   readonly one: string;
   readonly chips?: ReactNode;
   /** Rows that are drawn while the first are read. */
   readonly bones?: number;
-  /** Where there is nothing yet, and no filter that would say why. */
+  /** Shown if the list is empty without any filter. */
   readonly none: ReactNode;
-  /** What may help where the filters find nothing. */
+  /** Shown with the offer to clear the filters, if they match nothing. */
   readonly nothing?: ReactNode;
   /** The rows. */
   readonly children: ReactNode;
@@ -66,7 +69,10 @@ export const ListFrame = ({
   </>
 );
 
-/** A link that was mistyped, or is of another version, must not pass for an answer. */
+/**
+ * Warns of names in the address that are no filters, as of a mistyped link or another version: the list would otherwise
+ * look filtered.
+ */
 const Unknown = ({ names }: { readonly names: readonly string[] }) => {
   const { change } = useFilters();
   return (

@@ -1,6 +1,6 @@
 import { Choices } from './field.tsx';
 
-/** How long what is replaced goes on, in seconds, from 0 to 7 days (rule KEY-5). */
+/** How long a replaced key stays valid, in seconds, from 0 to 7 days (rule KEY-5). */
 const OVERLAPS = [
   { value: '0', name: 'Immediately', about: 'The old one stops working at once. Use this if it leaked.' },
   { value: '3600', name: 'After 1 hour', about: 'If you can replace it everywhere within an hour.' },

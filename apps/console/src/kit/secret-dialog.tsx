@@ -3,7 +3,7 @@ import { Dialog, DialogFoot } from './dialog.tsx';
 import { Button, Warning } from './kit.tsx';
 import styles from './form.module.css';
 
-/** A secret that is shown once. Whoever opens this holds it in its own state, and forgets it when this closes. */
+/** Shows a secret once. The caller keeps the secret in its own state, and must drop it in `onClose`. */
 export const SecretDialog = ({
   title,
   secret,
@@ -12,17 +12,17 @@ export const SecretDialog = ({
   onClose,
 }: {
   readonly title: string;
-  /** Null where the answer that held it got lost: no later one does. */
+  /** Null if the answer with the secret was lost: the service sends it only once. */
   readonly secret: string | null;
-  /** What to do then. */
+  /** The next step if the secret was lost. */
   readonly lost: string;
-  /** Where it belongs. */
+  /** Where the secret has to be stored. */
   readonly children: ReactNode;
   readonly onClose: () => void;
 }) => {
   const [copy, setCopy] = useState<'not yet' | 'done' | 'refused'>('not yet');
   const [isWarned, setWarned] = useState(false);
-  // Escape is pressed without a thought.
+  // The first attempt to close only warns if the secret was not copied, because Escape is easily pressed by mistake.
   const close = (): void => {
     if (secret === null || copy === 'done' || isWarned) onClose();
     else setWarned(true);

@@ -1,7 +1,7 @@
 import { useFilters } from '../kernel/address.ts';
 import styles from './kit.module.css';
 
-/** One of a few, which stands in the address; what is so by default does not. */
+/** Buttons for one of a few values. The chosen value is in the address, unless it is the default. */
 export const Segments = <Value extends string>({
   name,
   label,

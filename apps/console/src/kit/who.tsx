@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
 import { Said } from './kit.tsx';
 
-/** Who did something, by the name that people know. */
+/** Names who did something, in words that people know. */
 export const Who = ({ actor }: { readonly actor: Schemas['Actor'] | null }) => {
   const nameOf = useNames();
   if (actor === null) return <>somebody</>;

@@ -11,8 +11,8 @@ import styles from './overview.module.css';
 type Attention = Schemas['Attention'];
 
 /**
- * Needs attention, each with its one next step.
- * @param needs null while it is not known that there is nothing
+ * The list of what needs attention, each with its next step.
+ * @param needs null while it is not known whether there is anything
  * @param from the beginning of the window
  */
 export const AttentionList = ({ needs, from }: { readonly needs: readonly Need[] | null; readonly from: string }) => {
@@ -112,7 +112,7 @@ const Told = ({ item }: { readonly item: Attention }) => {
           )}
         </NeedLine>
       );
-    // Those two have lines of their own.
+    // Mismatches and expiring approvals have line components of their own.
     case 'mismatch':
     case 'approval_expiring':
       return null;

@@ -5,7 +5,7 @@ import styles from './overview.module.css';
 
 const HEIGHT = 120;
 
-/** Bars in percentages, and the same as a table for who does not see them. */
+/** A bar chart with positions in percentages, and the same numbers as a table for screen readers. */
 export const Bars = ({ overview }: { readonly overview: Schemas['Overview'] }) => {
   const { times } = useSession();
   const { buckets } = overview.actions;

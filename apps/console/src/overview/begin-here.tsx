@@ -11,7 +11,7 @@ import { CopyButton, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './overview.module.css';
 
-/** Whether an agent has ever asked for anything; null until that is known. */
+/** Whether there is any action yet; null until that is known. */
 export const useHasBegun = (isWanted: boolean): boolean | null => {
   const { data } = useQuery({
     queryKey: ['overview', 'begun'],
@@ -21,10 +21,10 @@ export const useHasBegun = (isWanted: boolean): boolean | null => {
   return data === undefined ? null : data.data.length > 0;
 };
 
-/** The policy that an operator's new organization begins with: its first version denies every call. */
+/** The name of the policy that a new organization of an operator begins with. Its version 1 denies every call. */
 const AS_MADE = 'Default deny';
 
-/** What there is of what a first call needs. */
+/** Which of the four requirements of a first call are met. */
 const useBegun = () => {
   const { data: connectors } = useEveryConnector();
   const { data: policies } = useQuery({
@@ -48,11 +48,14 @@ const useBegun = () => {
   };
 };
 
-/** In place of zeros, for who has just come: four steps to the first call, each ticked when it is done. */
+/**
+ * Shown to a new organization instead of an overview full of zeros: four steps to the first call, each ticked once it
+ * is done.
+ */
 export const BeginHere = () => {
   const may = useMay('admin');
   const { hasConnector, tool, policy, isEnforced, hasAgent } = useBegun();
-  // Where the form opens at once for who may fill it in.
+  // For an admin, the link opens the form at once.
   const anew = may ? '?new=' : '';
   return (
     <Panel title="Get started">

@@ -5,7 +5,10 @@ import { NeedLine } from './need-line.tsx';
 
 type Attention = Schemas['Attention'];
 
-/** The newest of some equal ones, with what tells it apart from others: the agent, the time, the first pair that differs. */
+/**
+ * The newest of a group of similar mismatches, with what tells it from others: the agent, the time, and the first value
+ * that differs.
+ */
 export const MismatchLine = ({ items, from }: { readonly items: readonly Attention[]; readonly from: string }) => {
   const [newest] = items;
   const id = newest?.ids[0] ?? '';
@@ -45,7 +48,10 @@ export const MismatchLine = ({ items, from }: { readonly items: readonly Attenti
   );
 };
 
-/** `body.price should be 1990, and was read back as 1790.`; null where it is not known in so many words. */
+/**
+ * `body.price should be 1990, but was read back as 1790.`; null if the details are not loaded, not stored any more, or
+ * name no difference.
+ */
 const differenceOf = (action: Schemas['ActionDetail'] | undefined): string | null => {
   const detail = action?.witness?.detail;
   if (detail === null || detail === undefined || 'removed' in detail) return null;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Icon, type IconName } from '../design/icon.tsx';
 
-/** One line, and where a press on its end leads. */
+/** One line of what needs attention, with a link to the next step at its end. */
 export const NeedLine = ({
   icon,
   tone,

@@ -17,14 +17,14 @@ const calm = { attention: [], pending: 0 };
 const shown = (needs: readonly Need[] | null) => needs?.map(({ is }) => is);
 
 describe('what needs a person', () => {
-  it('is nothing only when the overview and the rail agree', () => {
+  it('is empty only if the overview and the rail agree', () => {
     expect(needsOf(calm, page(), NOW)).toEqual([]);
     expect(needsOf(calm, null, NOW)).toBeNull();
     expect(needsOf({ ...calm, pending: 1 }, page(), NOW)).toBeNull();
     expect(shown(needsOf(calm, page(waits('apr_1', 90)), NOW))).toEqual(['waiting']);
   });
 
-  it('is told in the order in which it presses: what runs out before what was found', () => {
+  it('is in order of urgency: expiring approvals before mismatches', () => {
     const attention: Parameters<typeof needsOf>[0]['attention'] = [
       { kind: 'org_stopped', ids: [] },
       mismatch('act_1', 'shop.set_price'),
@@ -40,7 +40,7 @@ describe('what needs a person', () => {
     expect(needs?.flatMap((need) => (need.is === 'expiring' ? need.approval.id : []))).toEqual(['apr_1', 'apr_2']);
   });
 
-  it('counts what waits as the rail does, and says when the first of it runs out', () => {
+  it('counts waiting approvals as the rail does, and says when the first expires', () => {
     expect(needsOf(calm, page(waits('apr_2', 400), waits('apr_1', 90)), NOW)).toEqual([
       { is: 'waiting', count: '2', isOne: false, firstEndsAt: inMinutes(90), to: '/approvals' },
     ]);
@@ -49,7 +49,7 @@ describe('what needs a person', () => {
     ]);
   });
 
-  it('puts together the mismatches of one tool that say the same', () => {
+  it('groups the mismatches of one tool with the same summary', () => {
     const attention: Parameters<typeof needsOf>[0]['attention'] = [
       mismatch('act_3', 'shop.set_price'),
       mismatch('act_2', 'shop.set_price', 'It shows another currency.'),

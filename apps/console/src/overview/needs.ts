@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 
 type Attention = Schemas['Attention'];
 
-/** What waits for people, as the rail counts it. */
+/** The approvals that wait for people, from the same query as the count in the navigation rail. */
 export interface Waiting {
   readonly data: readonly Pick<Schemas['Approval'], 'id' | 'tool' | 'agent' | 'expires_at'>[];
   readonly has_more: boolean;
@@ -11,9 +11,9 @@ export interface Waiting {
 /** One line of what needs a person. */
 export type Need =
   | { readonly is: 'told'; readonly item: Attention }
-  /** It runs out soon. */
+  /** An approval that expires within 30 minutes. */
   | { readonly is: 'expiring'; readonly approval: Waiting['data'][number] }
-  /** All others that wait. */
+  /** All other approvals that wait, in one line. */
   | {
       readonly is: 'waiting';
       readonly count: string;
@@ -21,19 +21,20 @@ export type Need =
       readonly firstEndsAt: string;
       readonly to: string;
     }
-  /** Calls of one tool of which the witness says the same, newest first. */
+  /** Calls of one tool with the same finding of the witness, newest first. */
   | { readonly is: 'mismatches'; readonly items: readonly Attention[] };
 
 const SOON_MS = 30 * 60_000;
 const LINES_OF_APPROVALS = 3;
 
 /**
- * What needs a person: what is wrong with the whole first, then what runs out, what runs out first on top, then what was found,
- * equal ones together. What waits is told by the read of the rail alone, so that no page says two numbers.
- * @param attention as the overview tells it
- * @param pending how many wait, as the overview counts them
- * @param waiting null until it is read
- * @returns null where the two reads do not agree yet that nothing needs anybody
+ * What needs a person, in order of urgency: problems of the whole organization, then waiting approvals, those that
+ * expire first on top, then mismatches, similar ones grouped, then budgets and connectors. Approvals come only from the
+ * query of the navigation rail, so that the page never shows two different numbers.
+ * @param attention the overview's list
+ * @param pending the number of waiting approvals that the overview counted
+ * @param waiting null while it is loading
+ * @returns null while nothing is found, but the two reads do not yet agree that nothing waits
  */
 export const needsOf = (
   { attention, pending }: { readonly attention: readonly Attention[]; readonly pending: number },

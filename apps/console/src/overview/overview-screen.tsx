@@ -29,10 +29,13 @@ const WINDOWS: readonly (readonly [Window, string])[] = [
   ['7d', '7 days'],
 ];
 
-/** So long the service gives the same answer: what an event has made old is read again after it. */
+/**
+ * The service caches the overview for this long. A read after an event may get the cached answer, so another read
+ * follows once the cache is over.
+ */
 const KEPT_MS = 10_000;
 
-/** Does anything need me? The first screenful answers it. */
+/** Answers whether anything needs a person, within the first screenful. */
 export const OverviewScreen = () => {
   const { filters } = useFilters();
   const window: Window = filters.get('window') === '7d' ? '7d' : '24h';
@@ -131,7 +134,7 @@ const Figure = ({
 }: {
   readonly name: string;
   readonly value: number;
-  /** In the window before; none where it does not depend on a window. */
+  /** The value in the window before; absent if the value does not depend on the window. */
   readonly before?: number;
   readonly note?: string;
   readonly isBad?: boolean;
@@ -147,7 +150,7 @@ const Figure = ({
   </li>
 );
 
-/** Their limits, which the overview does not have. */
+/** The budgets of all agents, by agent id; the overview has only what is used. */
 const useBudgets = (): ReadonlyMap<string, Schemas['Budgets']> => {
   const { data } = useEveryAgent();
   return useMemo(() => new Map(data?.data.map(({ id, budgets }) => [id, budgets])), [data]);

@@ -25,7 +25,7 @@ export const signOut = (): void =>
 
 const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
 
-/** Of the screen that is open; nothing where no documentation is published. */
+/** A link to the documentation of the open screen; nothing if no documentation is published. */
 const Documentation = () => {
   const docsUrl = useVersion().data?.docs_url ?? null;
   const [location] = useLocation();
@@ -38,7 +38,7 @@ const Documentation = () => {
   );
 };
 
-/** Who is signed in, where else, how it looks, and the way out. */
+/** The account menu: who is signed in, the person's other organizations, the theme, and signing out. */
 export const Account = ({ onHelp }: { readonly onHelp: () => void }) => {
   const { me, times } = useSession();
   const [theme, setTheme] = useState(chosenTheme);

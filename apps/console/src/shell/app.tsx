@@ -20,13 +20,17 @@ type Detail = ComponentType<{ readonly id: string }>;
 
 const never = new Promise<never>(() => undefined);
 
-/** Where a deployment has taken its file away, nothing takes its place: the banner says that a new version is here. */
+/**
+ * Loads a screen when it is first opened. If a deployment has removed its file, the promise never resolves: the screen
+ * stays as it is, and the banner asks for a reload.
+ */
 const load = <Name extends string, Part extends ComponentType | Detail>(
   module: () => Promise<Readonly<Record<Name, Part>> | undefined>,
   name: Name,
 ): LazyExoticComponent<Part> => lazy(async () => ({ default: ((await module()) ?? (await never))[name] }));
 
-// Stop and the card of an approval are part of the first load: they need nothing when they are needed.
+// The Stop dialog and the approval card are not here: they are part of the first load, so that they work if no further
+// file can be loaded.
 const OverviewScreen = load(() => import('../overview/overview-screen.tsx'), 'OverviewScreen');
 const ActionsScreen = load(() => import('../gate/actions-screen.tsx'), 'ActionsScreen');
 const ActionScreen = load(() => import('../gate/action-screen.tsx'), 'ActionScreen');
@@ -44,10 +48,10 @@ const DeedScreen = load(() => import('../ledger/deed-screen.tsx'), 'DeedScreen')
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // What the service refuses it refuses again; a network that was away may be back.
+      // Only a request that got no answer is retried: a refusal would be the same again.
       retry: (count, error) => count < 2 && error instanceof ApiError && error.code === 'unreachable',
       staleTime: 5_000,
-      // A network that is away is told at once, and nothing is sent later by itself.
+      // Without a network, a request fails at once. The default would pause it, and send it later by itself.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },
@@ -57,13 +61,17 @@ const queries = new QueryClient({
 onRefusal.current = ({ status, code, param }) => {
   if (status === 401) void leave((me) => goOnAs(me, queries));
   else if (code === 'conflict' && param === 'Service-Org') readAnew();
-  // Who signs in again in another tab has a new token: it is asked for, and the next press goes by it.
+  // The role may have changed, or the person may have signed in again in another tab, which gives a new CSRF token.
+  // `me` is read again, and the next press uses it.
   else if (code === 'insufficient_role' || code === 'csrf_failed') void queries.invalidateQueries({ queryKey: ['me'] });
 };
 
 const IDLE_MS = 12 * 3_600_000;
 
-/** The Console's own reads keep a session alive: after twelve hours without a person it is ended here. */
+/**
+ * Signs out after twelve hours without any input. The service cannot see this, because the Console's own reads keep the
+ * session alive.
+ */
 const useIdleEnd = (): void => {
   useEffect(() => {
     let lastAt = performance.now();

@@ -9,7 +9,7 @@ import styles from './shell.module.css';
 import { useIsSignedOut } from './signed-out.ts';
 import { StoppedSince } from './stopped.tsx';
 
-/** Whether a deployment has taken away what this page would load next. */
+/** Whether a file that this page tried to load is gone, because a newer version was deployed. */
 const useIsOld = (): boolean => {
   const [isOld, setOld] = useState(false);
   useEffect(() => {
@@ -23,7 +23,7 @@ const useIsOld = (): boolean => {
   return isOld;
 };
 
-/** One at a time, the most pressing one. */
+/** Shows one message at a time, the most urgent one. */
 export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
   const { me, org } = useSession();
   const { hasGap } = useLive();

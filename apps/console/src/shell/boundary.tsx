@@ -3,12 +3,12 @@ import { Button, Empty } from '../kit/kit.tsx';
 import { ScreenHead } from './screen.tsx';
 
 interface Props {
-  /** Another one is drawn at another address. */
+  /** The address of the screen: if it changes after an error, the next screen is rendered again. */
   readonly place: string;
   readonly children: ReactNode;
 }
 
-/** A screen that cannot be drawn takes neither Stop nor the way to the others with it. */
+/** Catches the error of a screen that fails to render, so that Stop and the navigation stay usable. */
 export class ScreenBoundary extends Component<Props, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 

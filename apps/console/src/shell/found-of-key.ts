@@ -17,8 +17,8 @@ export interface Found {
 const KEPT_MS = 60_000;
 
 /**
- * Whose a key is, and what was done with it. Nothing is asked while no key is named.
- * @param key its id, or how it begins; null where none is named
+ * What the palette offers for a key: the settings page if it is an admin key, else the actions under it and its agent.
+ * Asks nothing if `key` is null.
  */
 export const useFoundOfKey = (key: string | null): readonly Found[] => {
   const isAdmin = useMay('admin');
@@ -54,5 +54,5 @@ export const useFoundOfKey = (key: string | null): readonly Found[] => {
   }, [key, agents, adminKeys]);
 };
 
-/** Of `svc_live_k3y9prf0`, what logs name the key by. */
+/** The last part of `svc_live_k3y9prf0`, by which logs name the key. */
 const lastOf = (key: string): string => key.slice(key.lastIndexOf('_') + 1);

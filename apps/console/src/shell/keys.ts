@@ -4,13 +4,13 @@ import { SCREENS } from './screens.ts';
 
 const CHORD_MS = 1_500;
 
-/** Where keys are letters, or belong to what is open. */
+/** Whether a keystroke belongs to a text field, or to an open dialog or popover, and is no shortcut. */
 const isTaken = (target: EventTarget | undefined): boolean =>
   !(target instanceof Element) ||
   target.closest('input, textarea, select, dialog, [popover], [contenteditable]') !== null ||
   document.querySelector('dialog[open]') !== null;
 
-/** Rows of the list that is shown: each has one link. */
+/** The rows of the visible list, by the one link that each has. */
 const rowLinks = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('main [data-row]')];
 
 const step = (by: 1 | -1): void => {
@@ -19,7 +19,7 @@ const step = (by: 1 | -1): void => {
   links[at === -1 ? (by === 1 ? 0 : links.length - 1) : Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
 };
 
-/** `g` and a letter, `j` and `k`, `/`, `?` and the palette's. */
+/** The keyboard shortcuts: `g` and then a letter, `j` and `k`, `/`, `?` and the palette's. */
 export const useKeys = ({
   onPalette,
   onHelp,
@@ -36,7 +36,8 @@ export const useKeys = ({
         if (document.querySelector('dialog[open]') === null) onPalette();
         return;
       }
-      // The editor lies in a shadow root: seen from here, its keys would be those of what holds it.
+      // The policy editor is in a shadow root. The composed path names the element in it that has the focus; `target`
+      // would name the root's host.
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.composedPath()[0])) return;
       const isChord = performance.now() - chordAt.current < CHORD_MS;
       chordAt.current = -Infinity;

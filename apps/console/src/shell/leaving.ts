@@ -2,12 +2,12 @@ import { api, isOwnSession, type Schemas } from '../kernel/client.ts';
 import { hasDrafts } from '../kernel/drafts.ts';
 import { SIGNED_OUT } from './signed-out.ts';
 
-/** Another window that switches the organization ends the old session a moment before the browser has the new one. */
+/** If another window switches the organization, the old session ends a moment before the browser has the new one. */
 const SWITCHING_MS = 1_000;
 
-/** Whether this window is on its way to another page, which no refusal changes. */
+/** Whether this window is about to leave for another page. From then on refusals are ignored. */
 let isGoing = false;
-/** Whether it asks if its session is over. */
+/** Whether the check of an ended session is under way. */
 let isAsking = false;
 
 const toSignIn = (): void => {
@@ -15,14 +15,16 @@ const toSignIn = (): void => {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 };
 
-/** Of itself: a refusal of this question is not heard as one. Null where no whole answer came. */
+/**
+ * Asks who is signed in, without `onRefusal`: a refusal here must not start this check again. Null if no answer came.
+ */
 const askWhoIsIn = () => api.GET('/v1/me').catch(() => null);
 
 /**
- * A request was refused as nobody's. Only the session that it was sent with may be over: another window has switched the
- * organization, or somebody has signed in again there.
- *
- * @param goOn told who is signed in, where that is whoever opened this window, in the same organization
+ * Handles a 401. It may be only the request's own session that is over: another window may have switched the
+ * organization, or somebody may have signed in again there. So the current session is asked for, twice if need be,
+ * before anything is given up.
+ * @param goOn called with the session if it is of the same person and organization as this window
  */
 export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> => {
   if (isGoing || isAsking) return;
@@ -36,11 +38,11 @@ export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> =>
   if (isGoing || answer === null) return;
   const { data: me, response } = answer;
   if (me !== undefined) {
-    // What was written here is lost where the page is read anew.
+    // Only another person or organization reloads the page, because a reload loses unsaved drafts.
     if (isOwnSession(me)) goOn(me);
     else readAnew();
   } else if (response.status === 401) {
-    // The same: they sign in in another tab, and go on here.
+    // With unsaved drafts the page stays, too: the person can sign in in another tab, and go on here.
     if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
     else {
       isGoing = true;
@@ -49,7 +51,7 @@ export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> =>
   }
 };
 
-/** All that this window shows may be of another organization. */
+/** Reloads the page, because all that it shows may be of another organization. */
 export const readAnew = (): void => {
   if (isGoing) return;
   isGoing = true;
@@ -57,8 +59,9 @@ export const readAnew = (): void => {
 };
 
 /**
- * What ends this window's own session, and where it goes then: what else was asked meanwhile may be refused. Where the
- * service refuses the end itself, the page is read again: it then says what is wrong, and that nobody has left.
+ * Leaves for `place` once a request that ends this window's session was answered. From now on refusals are ignored,
+ * because other requests under way may fail with the old session. If this request itself is refused, the page is
+ * reloaded, and shows that the session still holds.
  */
 export const thenGo = (asked: Promise<unknown>, place: string): void => {
   isGoing = true;

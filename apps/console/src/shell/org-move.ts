@@ -4,7 +4,10 @@ import { api, bodyOf } from '../kernel/client.ts';
 
 const PATHS = { stop: '/v1/org/stop', start: '/v1/org/start' } as const;
 
-/** Stops or starts all agents, with a reason that the deed holds; the empty one is none. What the service answers stands at once. */
+/**
+ * A mutation that stops or starts all agents. The reason, if it is not empty, is in the deed. The organization in the
+ * answer is shown at once.
+ */
 export const useOrgMove = (move: keyof typeof PATHS) => {
   const queries = useQueryClient();
   return useChange(
@@ -15,7 +18,7 @@ export const useOrgMove = (move: keyof typeof PATHS) => {
           body: reason === '' ? {} : { reason },
         }),
       );
-      // What was asked before it would say the opposite.
+      // A read that began before the move would bring the old status back.
       await queries.cancelQueries({ queryKey: ['org'] });
       return changed;
     },

@@ -43,7 +43,8 @@ const useFound = (text: string): readonly Found[] => {
         kind: 'connector',
         path: `/connectors/${id}`,
       })),
-      // Last, so that they are there for who types, and crowd out nothing for who does not.
+      // The sections of settings come last: typing finds them, and they crowd no screen out of the short list before
+      // that.
       ...SECTIONS.filter(({ role }) => isAdmin || role === 'viewer').map(({ id, name }) => ({
         icon: 'sliders' as const,
         name,
@@ -56,7 +57,7 @@ const useFound = (text: string): readonly Found[] => {
   }, [text, agents, connectors, waiting, isAdmin, ofKey]);
 };
 
-/** Screens, names and ids, by typing: a list beside a field, as WAI-ARIA describes it (combobox). */
+/** The command palette: finds screens, names and ids as one types. A combobox with a list, as WAI-ARIA describes it. */
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

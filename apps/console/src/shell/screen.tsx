@@ -3,7 +3,10 @@ import { plain } from '../kernel/said.ts';
 import { useSession } from '../kernel/session.tsx';
 import styles from './screen.module.css';
 
-/** The head of a screen. A new one takes the focus, so that it is read out, and names the document. */
+/**
+ * The head of a screen. When a screen opens, its heading takes the focus, so that screen readers read it out, and its
+ * title becomes the document's.
+ */
 export const ScreenHead = ({
   title,
   name = title,
@@ -11,12 +14,12 @@ export const ScreenHead = ({
   badges,
   action,
 }: {
-  /** Of the document, as plain text. */
+  /** The title of the document, and of the heading if there is no `name`. Plain text. */
   readonly title: string;
   readonly name?: ReactNode;
   readonly about?: ReactNode;
   readonly badges?: ReactNode;
-  /** The one thing to do here, at the right end; on a phone below the sentence. */
+  /** The main action of the screen: at the right end, on a phone below the text. */
   readonly action?: ReactNode;
 }) => {
   const { me } = useSession();

@@ -4,13 +4,13 @@ export interface Screen {
   readonly path: string;
   readonly name: string;
   readonly icon: IconName;
-  /** After `g`. */
+  /** The letter that opens the screen after `g`. */
   readonly key: string;
-  /** The page of docs/ that describes it. */
+  /** The page of docs/ that describes the screen, without `.md`. */
   readonly docs: string;
 }
 
-/** In the order of the rail: the screens that there are. */
+/** All screens, in the order of the navigation rail. */
 export const SCREENS: readonly Screen[] = [
   { path: '/', name: 'Overview', icon: 'home', key: 'o', docs: 'console' },
   { path: '/actions', name: 'Actions', icon: 'activity', key: 'a', docs: 'console' },
@@ -23,7 +23,7 @@ export const SCREENS: readonly Screen[] = [
   { path: '/settings', name: 'Settings', icon: 'sliders', key: 's', docs: 'console' },
 ];
 
-/** Those of a phone's bottom bar; the others stand behind More. */
+/** The screens in a phone's bottom bar; the others are behind More. */
 export const BAR: readonly string[] = ['/', '/approvals', '/actions', '/agents'];
 
 export const isAt = (screen: Screen, location: string): boolean =>

@@ -19,7 +19,10 @@ import styles from './shell.module.css';
 
 type Open = 'stop' | 'palette' | 'help' | null;
 
-/** How many calls wait for people; null until that is known, and where there is none. */
+/**
+ * The number of approvals that wait, as text, '99+' if there are more than a page; null if there is none, or the number
+ * is not known yet.
+ */
 export const useWaiting = (): string | null => {
   const { data } = useWaitingApprovals();
   if (data === undefined || data.data.length === 0) return null;

@@ -3,11 +3,14 @@ import { useEffect, useState } from 'react';
 import { rememberSession, type Schemas } from '../kernel/client.ts';
 import { readMe } from '../kernel/session.tsx';
 
-/** The session is over, and the page stays: something was written here that is saved nowhere. */
+/** The event that tells of an ended session while the page stays open, because it holds unsaved drafts. */
 export const SIGNED_OUT = 'console:signed-out';
 const SIGNED_IN = 'console:signed-in';
 
-/** The same person is signed in again, in another tab: the new session has a token of its own, which every change needs. */
+/**
+ * The same person has signed in again, in another tab. The new session has its own CSRF token, which every change
+ * needs.
+ */
 export const goOnAs = (me: Schemas['Me'], queries: QueryClient): void => {
   rememberSession(me);
   queries.setQueryData(['me'], me);
@@ -15,7 +18,9 @@ export const goOnAs = (me: Schemas['Me'], queries: QueryClient): void => {
   dispatchEvent(new Event(SIGNED_IN));
 };
 
-/** Whether it is; not any more when somebody comes back from signing in in another tab. */
+/**
+ * Whether the session of this page is over. False again once the person has signed in in another tab and comes back.
+ */
 export const useIsSignedOut = (): boolean => {
   const queries = useQueryClient();
   const [isOut, setOut] = useState(false);

@@ -27,7 +27,10 @@ const useActiveAgents = () =>
     select: ({ data }) => [...data].sort(lastActiveFirst),
   });
 
-/** Nothing moves under a finger: who was listed stays in its row while the dialog is open, and who comes later stands below. */
+/**
+ * The listed agents in a stable order, so that no button moves under a finger: while the dialog is open, agents keep
+ * their rows, and new ones are added below.
+ */
 const useListed = (active: readonly Agent[] | undefined): readonly Agent[] => {
   const [listed, setListed] = useState<readonly Agent[]>([]);
   useEffect(() => {
@@ -44,7 +47,10 @@ const lastActiveFirst = (one: Agent, other: Agent): number =>
 
 type Organization = Schemas['Organization'];
 
-/** When agents run again that were stopped while the dialog was open, whoever started them; null before. */
+/**
+ * When agents were found to run again after a stop, whoever started them; null if they were not stopped since the
+ * dialog opened, or still are.
+ */
 const useRunsSince = (org: Organization | undefined): string | null => {
   const [wasStopped, setWasStopped] = useState(false);
   const [since, setSince] = useState<string | null>(null);
@@ -58,7 +64,10 @@ const useRunsSince = (org: Organization | undefined): string | null => {
   return since;
 };
 
-/** Two presses and no typing: one opens it, the second stops. Where all were stopped, it never asks to stop them again. */
+/**
+ * Opens by one press and stops by the next, without typing. If all agents are stopped already, it offers to start them
+ * instead.
+ */
 export const StopDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const { data: org, error, refetch, dataUpdatedAt } = useOrganization(true);
   const since = useRunsSince(org);
@@ -134,18 +143,18 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
   );
 };
 
-/** @param count of the agents that are active; null while that is not known */
+/** @param count the number of active agents; null if it is not known */
 const wordsOf = (count: number | null): string =>
   count === null || count === 0 || count === 1 ? 'Stop all agents now' : `Stop all ${count} agents now`;
 
 interface Stopping {
-  /** When it was read which agents are active. */
+  /** When the list of active agents was read. */
   readonly readAtMs: number;
   readonly may: boolean;
   readonly reason: string;
 }
 
-/** So many are seen at a glance; of more, one is found by its name. */
+/** Up to this many agents are listed without a search field. */
 const SEEN_AT_A_GLANCE = 10;
 
 const AgentsToStop = ({
@@ -184,7 +193,7 @@ const AgentsToStop = ({
 
 interface StopOneProps extends Stopping {
   readonly agent: Agent;
-  /** By the list, as it was read at that time. */
+  /** Whether the agent is in the list of active agents, as of `readAtMs`. */
   readonly isActive: boolean;
 }
 
@@ -206,7 +215,7 @@ const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
     },
   );
   const last = agent.usage?.last_action_at ?? null;
-  // What the service said last: the answer to the Stop, or a list that was read after it.
+  // The latest of two statements counts: the answer to this Stop, or a list that was read after that answer.
   const isStopped = stop.data?.status === 'stopped' && (!isActive || readAtMs <= answeredAtMs.current);
   const acts = isActive && !isStopped;
   return (

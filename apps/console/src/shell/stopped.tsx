@@ -12,7 +12,7 @@ import styles from './shell.module.css';
 
 type Organization = Schemas['Organization'];
 
-/** Since when all are stopped, and by whom, as the end of a sentence. */
+/** When all agents were stopped, and by whom; worded as the end of a sentence. */
 export const StoppedSince = ({ org }: { readonly org: Pick<Organization, 'stopped_at' | 'stopped_by'> }) => {
   const nameOf = useNames();
   const by = org.stopped_by;
@@ -36,12 +36,12 @@ export const StoppedSince = ({ org }: { readonly org: Pick<Organization, 'stoppe
   );
 };
 
-/** What is in flight meanwhile, and the way back, which is an owner's. */
+/** The stopped organization: the calls still in flight, and for owners the button to start all agents again. */
 export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly onClose: () => void }) => {
   const isOwner = useMay('owner');
   const [reason, setReason] = useState('');
   const start = useOrgMove('start');
-  // It stands where Stop stood: a second press of that is no start.
+  // The start button appears where Stop was, so the second press of a double click on Stop must not start the agents.
   const isSettled = useSettled('start');
   return (
     <>
