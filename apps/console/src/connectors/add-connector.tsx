@@ -13,7 +13,7 @@ import { hasDraft, newDraft, useKeptDraft } from './drafts.ts';
 import type { Schema } from './schema.ts';
 import { type ConnectorType, useTypes } from './types.ts';
 
-/** The catalogue, then the form of the type that was chosen. */
+/** The form for a new connector of a type from the catalogue. */
 export const AddConnector = ({ type }: { readonly type: string }) => {
   const { data: types, error, refetch } = useTypes();
   if (types === undefined) {

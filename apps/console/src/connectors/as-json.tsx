@@ -6,7 +6,7 @@ import styles from './connectors.module.css';
 import { type Draft, type Json, Misfit, toDraft, toJson } from './draft.ts';
 import type { Schema } from './schema.ts';
 
-/** The same config as JSON, for who has it as a text. */
+/** The form's config as JSON text, to edit or to paste as a whole. */
 export const AsJson = ({
   schema,
   config,
@@ -16,10 +16,10 @@ export const AsJson = ({
   readonly schema: Schema;
   readonly config: Draft;
   readonly onChange: (config: Draft) => void;
-  /** Whether something was typed here that the form does not hold. */
+  /** Called with whether the text holds changes that are not applied to the form yet. */
   readonly onTyped: (isTyped: boolean) => void;
 }) => {
-  /** What was typed here and not taken over yet. */
+  /** The typed text, until it is applied to the form; then null. */
   const [typed, setText] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);

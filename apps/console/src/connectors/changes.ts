@@ -6,7 +6,10 @@ const isMembers = (value: Json | undefined): value is { readonly [name: string]:
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
-/** Where two configs differ, as the API names the places: `config.tools[0].path`. The first few; `…` stands for more. */
+/**
+ * The places in which two configs differ, by the API's names: `config.tools[0].path`. After the first few, `…` stands
+ * for the others.
+ */
 export const changedPlaces = (before: Json, after: Json): readonly string[] => {
   const found = [...places(before, after, 'config')];
   return found.length > MAX_SHOWN ? [...found.slice(0, MAX_SHOWN), '…'] : found;

@@ -4,7 +4,7 @@ import { CopyButton, Panel, Said, Time } from '../kit/kit.tsx';
 import { choicesOf, isMore, kindOf, type Schema } from './schema.ts';
 import type { Connector, ConnectorType } from './types.ts';
 
-/** What it reaches and how, under the names that its type has for it. */
+/** The config of a connector, under the titles that its type gives the members. */
 export const ConfigFacts = ({
   connector,
   type,
@@ -15,7 +15,7 @@ export const ConfigFacts = ({
   const schema = (type?.config_schema ?? {}) as Schema;
   const config = connector.config as unknown as Readonly<Record<string, unknown>>;
   const told = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
-    // What most leave as it is, is told where it was not left.
+    // Members that most connectors leave at the default are shown only if they differ from it.
     if (isMore(member) && config[name] === member.default) return [];
     const said = sayOf(member, config[name]);
     return said === null ? [] : [[member.title ?? name, said] as const];
@@ -40,7 +40,7 @@ export const ConfigFacts = ({
   );
 };
 
-/** A value in words; null for what has a panel of its own, or is not there. */
+/** A value in words; null if it is absent, or is shown in a panel of its own. */
 const sayOf = (schema: Schema, value: unknown): ReactNode => {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -6,7 +6,7 @@ const STANDS: Readonly<Record<Connector['status'], BadgeLook>> = {
   disabled: ['warn', 'pause', 'Disabled'],
 };
 
-/** Whether its tools can be called. */
+/** Whether the connector is enabled, so that its tools can be called. */
 export const StandsBadge = ({ connector }: { readonly connector: Pick<Connector, 'status'> }) => (
   <LookBadge look={STANDS[connector.status]} />
 );

@@ -13,7 +13,7 @@ import { Members } from './members.tsx';
 import { restAfter, restBelow } from './rest-below.tsx';
 import type { Schema } from './schema.ts';
 
-/** What is sent. */
+/** What the form sends. */
 export interface Written {
   readonly name: string;
   readonly description: string;
@@ -28,17 +28,17 @@ interface Props {
   readonly error: Error | null;
   readonly isPending: boolean;
   readonly save: string;
-  /** What stands above the buttons, such as a conflict. */
+  /** Shown above the buttons, such as a conflict. */
   readonly notice?: ReactNode;
-  /** What saving it brings with it, as sentences. */
+  /** Consequences of saving, as sentences. */
   readonly brings?: readonly string[];
   readonly onSave: (written: Written) => void;
-  /** Back, with the draft kept. */
+  /** Leaves the form. The draft is kept. */
   readonly onLeave: () => void;
   readonly onDiscard: () => void;
 }
 
-/** What can be told before anything is sent, as the service would tell it. */
+/** A fault that the form found before sending, as an error in the shape of the service's. */
 const errorOf = ({ param, message }: Fault): ApiError =>
   new ApiError({ code: 'validation_failed', message, param, status: 0 });
 
@@ -52,7 +52,7 @@ const NAMELESS: Fault = { param: 'name', message: 'This field is required.' };
 const REST = { after: restAfter, below: restBelow };
 const ANY = { after: (_name: string, object: DraftObject) => object, below: () => null };
 
-/** A form drawn from the schema of the type, with the same as JSON behind it. */
+/** A form generated from the type's schema, and the same config as JSON. */
 export const ConnectorForm = (props: Props) => {
   const { schema, draft, onChange, onSave, type } = props;
   const [fault, setFault] = useState<ApiError | null>(null);
@@ -171,7 +171,7 @@ const Foot = ({
   </div>
 );
 
-/** The field that a refusal names, or what it lies in: shown, and with the focus. */
+/** Scrolls to the field that an error names, or to the group around it, and gives it the focus. */
 const lookAt = (form: HTMLFormElement | null, param: string): void => {
   const near = [...(form?.querySelectorAll<HTMLElement>('[data-param]') ?? [])]
     .filter(({ dataset }) => isWithin(param, dataset['param'] ?? ''))

@@ -22,7 +22,7 @@ import { type Connector, type ConnectorType, useConnector, useTypes } from './ty
 
 type Finding = Schemas['PolicyDiagnostic'];
 
-/** One system, with what agents can do to it. `?edit` in the address changes it. */
+/** A connector and its tools. With `?edit` in the address, the form to change it. */
 export const ConnectorScreen = ({ id }: { readonly id: string }) => {
   const { data: connector, error, refetch } = useConnector(id);
   const { data: types, error: typesError, refetch: readTypes } = useTypes();
@@ -82,7 +82,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
   );
 };
 
-/** Whether its type has a form that has a place for all that its config holds. */
+/** Whether the type's form can hold all of the connector's config. */
 const isDrawn = (type: ConnectorType, connector: Connector): boolean => {
   try {
     draftOf(type.config_schema, connector);
@@ -126,7 +126,7 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
   </>
 );
 
-/** What the enforced policy has to say since a change, and did not before. */
+/** Findings of the enforced policy that a change of the connector has caused. */
 const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] }) =>
   findings.length === 0 ? null : (
     <Panel title="Findings of the enforced policy about this change">

@@ -14,7 +14,7 @@ import styles from './connectors.module.css';
 import { isCredentialMissing } from './credential.tsx';
 import type { Connector } from './types.ts';
 
-/** What agents may act on. `?add` in the address is the way to one more. */
+/** The list of connectors. With `?add` in the address, the form for a new one. */
 export const ConnectorsScreen = () => {
   const { filters } = useFilters();
   const may = useMay('admin');
@@ -49,7 +49,7 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
 
 const CATCH_UP_MS = 1_000;
 
-/** No event tells of connectors: a list that was read too early is read again. */
+/** Reads the list again every second while it is behind: no event tells of changes of connectors. */
 const useCatchingUp = ({ lag, dataUpdatedAt, refetch }: ReturnType<typeof useFilteredList>): void => {
   useEffect(() => {
     if (lag === 0) return undefined;
@@ -118,7 +118,7 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
   </table>
 );
 
-/** Whether there is one where one is needed. */
+/** Whether the connector has the credential that it needs, in a word. */
 const CredentialWord = ({ connector }: { readonly connector: Connector }) =>
   isCredentialMissing(connector) ? (
     <strong className={styles['missing']}>missing</strong>

@@ -8,9 +8,9 @@ const config = {
 };
 const stored = { name: 'crm', config, credential: { kind: 'bearer' } };
 
-describe('what a change of a config brings with it', () => {
+describe('the consequences of a change of a config', () => {
   it.each([
-    ['nothing, where nothing of it matters', { ...config, timeout_ms: 5 }, []],
+    ['none, for a member without any', { ...config, timeout_ms: 5 }, []],
     [
       'its credential goes to another address',
       { ...config, base_url: 'https://b.example' },
@@ -23,11 +23,11 @@ describe('what a change of a config brings with it', () => {
     ],
     ['no credential is needed', { ...config, auth: { kind: 'none' } }, []],
     ['tools are gone', { ...config, tools: [{ name: 'get' }] }, [/^Calls of crm\.put are denied/]],
-    ['nothing is left', {}, [/new address/, /Calls of crm\.get, crm\.put/]],
+    ['the config is empty', {}, [/new address/, /Calls of crm\.get, crm\.put/]],
   ])('%s', (_, next, said) =>
     expect(consequencesOf(stored, next)).toEqual(said.map((text) => expect.stringMatching(text) as string)),
   );
 
-  it('is nothing for an address where no credential is stored', () =>
+  it('are none for a new address if no credential is stored', () =>
     expect(consequencesOf({ ...stored, credential: null }, { ...config, base_url: 'https://b.example' })).toEqual([]));
 });

@@ -19,7 +19,7 @@ const toolsOf = (config: Json): readonly string[] => {
   });
 };
 
-/** What a change of the config brings with it that the config does not say: each as a sentence with what to do. */
+/** What a change of the config causes beyond the config itself, each consequence as a sentence with advice. */
 export const consequencesOf = ({ name, config, credential }: Stored, next: Json): readonly string[] => {
   const differs = (...path: readonly string[]): boolean => {
     const at = (value: Json): Json | undefined => path.reduce<Json | undefined>(memberOf, value);

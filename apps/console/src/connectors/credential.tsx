@@ -12,14 +12,14 @@ import type { Connector, ConnectorType } from './types.ts';
 
 type Kinds = ConnectorType['credentials'];
 
-/** What its config asks for: the credential is of the kind that the config lets travel. */
+/** The kind of credential that the config asks for. */
 const kindOf = ({ config }: Connector): Kinds[number]['kind'] => config.auth?.kind ?? 'none';
 
-/** Every call fails until there is one. */
+/** Whether a credential is needed and not stored, so that every call fails. */
 export const isCredentialMissing = (connector: Connector): boolean =>
   connector.credential === null && kindOf(connector) !== 'none';
 
-/** The one credential: stored, replaced and destroyed here, and shown nowhere. */
+/** The credential of a connector: can be stored, replaced and destroyed, but is never shown. */
 export const ConnectorCredential = ({ connector, kinds }: { readonly connector: Connector; readonly kinds: Kinds }) => {
   const may = useMay('admin');
   const [open, setOpen] = useState<'store' | 'destroy' | null>(null);
@@ -104,7 +104,7 @@ const StoreDialog = ({
   const fields = useRef<HTMLDivElement>(null);
   const after = useAfterwards(connector, onClose);
   const store = useMutation({
-    // Read from the fields when it is sent: what stands in them is kept nowhere else.
+    // The secret is read from the fields only when it is sent, and not kept in any state.
     mutationFn: () => {
       const typed = [...(fields.current?.querySelectorAll('input') ?? [])];
       const secret = Object.fromEntries(typed.map(({ name, value }) => [name, value]));

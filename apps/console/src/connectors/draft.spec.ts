@@ -73,14 +73,14 @@ const object = (members: DraftObject['members'], others: DraftObject['others'] =
 });
 
 describe('a config as a form holds it', () => {
-  it('comes back as it was', () => expect(back(toDraft(schema, config, 'config')).json).toEqual(config));
+  it('is unchanged by the form', () => expect(back(toDraft(schema, config, 'config')).json).toEqual(config));
 
-  it('keeps members that the schema does not know, wherever they stand', () => {
+  it('keeps members that the schema does not know, at any depth', () => {
     const odd = { later: { x: [1] }, tools: [{ name: 'get', since: '2027' }] };
     expect(back(toDraft(schema, odd, 'config')).json).toEqual(odd);
   });
 
-  it('keeps a name that means the prototype to JavaScript as a name', () => {
+  it('keeps a member named __proto__', () => {
     const odd = JSON.parse('{"headers": {"__proto__": "x"}, "tools": [{"name": "get"}]}') as Json;
     expect(JSON.stringify(back(toDraft(schema, odd, 'config')).json)).toBe(JSON.stringify(odd));
   });
@@ -98,8 +98,8 @@ describe('a config as a form holds it', () => {
   });
 });
 
-describe('what is typed', () => {
-  it('is left out where nothing stands, and told where something must', () => {
+describe('a typed value', () => {
+  it('is left out if empty, and a fault if required', () => {
     const { json, faults } = back(object({ base_url: '', timeout_ms: '', tools: { rows: [] }, methods: [] }));
     expect(json).toEqual({});
     expect(faults).toEqual([{ param: 'config.tools', message: 'Add at least one.' }]);
@@ -107,7 +107,7 @@ describe('what is typed', () => {
     expect(nameless.faults).toEqual([{ param: 'config.tools[0].name', message: 'This field is required.' }]);
   });
 
-  it('is sent as it is where it should be a number and is none: the service says so', () =>
+  it('is sent unchanged if it should be a number and is none: the service reports it', () =>
     expect(back(object({ timeout_ms: 'ten' })).json).toEqual({ timeout_ms: 'ten' }));
 
   it.each([
@@ -117,12 +117,12 @@ describe('what is typed', () => {
     ['{{args.id}}', '{{args.id}}'],
     ['lost', 'lost'],
     ['[1, 2]', [1, 2]],
-  ])('is JSON where it is some, and a text where not: %s', (text, value) => {
+  ])('is JSON if it parses as JSON, else a text: %s', (text, value) => {
     const rows = addedTo([], 'body.x', text);
     expect(back(rows, { type: 'object', additionalProperties: {} }).json).toEqual({ 'body.x': value });
   });
 
-  it('is told where two rows have one name: one of them would be lost', () => {
+  it('is a fault if two rows have the same name: one of them would be lost', () => {
     const rows = addedTo(addedTo([], 'X-A', '1').rows, 'X-A', '2');
     const headers: Schema = { type: 'object', additionalProperties: { type: 'string' } };
     expect(back(rows, headers).faults).toEqual([
@@ -130,7 +130,7 @@ describe('what is typed', () => {
     ]);
   });
 
-  it('is not sent where another member says that it means nothing', () => {
+  it('is not sent if another member makes it meaningless', () => {
     const typed = (place: string) => object({ in: place, header: 'X-A' });
     const [wanted, unwanted] = [typed('header'), typed('path')];
     expect(back(wanted, argument).json).toEqual({ in: 'header', header: 'X-A' });
@@ -139,18 +139,18 @@ describe('what is typed', () => {
     expect(isWanted(header, argument, object({}))).toBe(false);
   });
 
-  it('is drawn where a default says that it means something', () => {
+  it('is shown if the default of another member gives it a meaning', () => {
     const member: Schema = { type: 'string', 'x-service-form': { when: { in: ['path'] } } };
     expect(isWanted(member, argument, object({}))).toBe(true);
   });
 });
 
-describe('values that stand somewhere in the config', () => {
-  it('are found by their place', () =>
+describe('the values at a path of the config', () => {
+  it('are found by the path', () =>
     expect(
       valuesAt(toDraft(schema, { tools: [{ name: 'get' }, {}, { name: 'put' }] }, 'config'), 'tools[].name'),
     ).toEqual(['get', 'put']));
-  it('are those of some objects alone, where the schema says of which', () => {
+  it('are only those of the objects that the schema selects', () => {
     const among = { method: ['GET'], side_effect: ['', 'read'] };
     const row = (members: Record<string, string>) => ({ members, others: {} });
     const rows = [
@@ -160,5 +160,5 @@ describe('values that stand somewhere in the config', () => {
     ].reduce<ReturnType<typeof addedTo>['rows']>((all, value) => addedTo(all, '', value).rows, []);
     expect(valuesAt(object({ tools: { rows } }), 'tools[].name', among)).toEqual(['get']);
   });
-  it('are none where nothing stands', () => expect(valuesAt(emptyDraft(schema), 'tools[].name')).toEqual([]));
+  it('are none in an empty draft', () => expect(valuesAt(emptyDraft(schema), 'tools[].name')).toEqual([]));
 });

@@ -2,24 +2,24 @@ import { type Kind, kindOf, type Schema, valuesOf } from './schema.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** One row of a list or a map. Its id lets it be the same row while its name is typed. */
+/** One row of a list or a map in the form. The id keeps the row's identity while its name is being typed. */
 export interface Row {
   readonly id: number;
-  /** Of a map; empty in lists. */
+  /** The key in a map; empty in lists. */
   readonly name: string;
   readonly value: Draft;
 }
 
-/** What a form holds of an object. `others` are members that the schema does not know: they stay as they are. */
+/** The form's state of an object. `others` are members that the schema does not know; they are kept unchanged. */
 export interface DraftObject {
   readonly members: Readonly<Record<string, Draft>>;
   readonly others: Readonly<Record<string, Json>>;
 }
 
-/** What a form holds of a value: texts as they are typed, rows in their order. */
+/** The form's state of a value: texts as typed, rows in their order. */
 export type Draft = string | boolean | readonly string[] | { readonly rows: readonly Row[] } | DraftObject;
 
-/** A value that its schema has no place for. */
+/** A value that does not fit its schema, so that the form cannot hold it. */
 export class Misfit extends Error {
   constructor(
     readonly param: string,
@@ -48,7 +48,7 @@ const isMembers = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
-/** Whether some text would be read as JSON that is no text. */
+/** Whether a text parses as JSON. */
 const isJson = (text: string): boolean => {
   try {
     JSON.parse(text);
@@ -60,8 +60,8 @@ const isJson = (text: string): boolean => {
 };
 
 /**
- * A value as a form holds it.
- * @throws {Misfit} where it is of another kind than its schema's: such a config can be written as JSON alone
+ * Converts a value to the form's state.
+ * @throws {Misfit} if the value is not of the schema's kind: such a config can be edited only as JSON
  */
 export const toDraft = (schema: Schema, value: Json, param: string): Draft => {
   const kind = kindOf(schema);
@@ -109,7 +109,7 @@ const toObject = (schema: Schema, value: { readonly [name: string]: Json }, para
   return { members, others };
 };
 
-/** What stands there before anything was typed. */
+/** The form's state before anything was typed. */
 export const emptyDraft = (schema: Schema): Draft => {
   switch (kindOf(schema)) {
     case 'object':
@@ -130,7 +130,10 @@ export const addedTo = (rows: readonly Row[], name: string, value: Draft): { rea
   rows: [...rows, newRow(name, value)],
 });
 
-/** Whether a member is drawn and sent, by what the members beside it are, or would be by default. */
+/**
+ * Whether a member is shown and sent, which the schema makes depend on the values, or defaults, of the members beside
+ * it.
+ */
 export const isWanted = (member: Schema, beside: Schema, object: DraftObject): boolean =>
   Object.entries(member['x-service-form']?.when ?? {}).every(([name, values]) => {
     const given = object.members[name];
@@ -139,13 +142,16 @@ export const isWanted = (member: Schema, beside: Schema, object: DraftObject): b
     return values.includes(now);
   });
 
-/** What can be told before anything is sent: that something is missing, or that two rows have one name. */
+/** A fault that the form finds before sending: a missing value, or a name that two rows have. */
 export interface Fault {
   readonly param: string;
   readonly message: string;
 }
 
-/** What a form holds, as it is sent; undefined is left out. What a value may be is the service's to judge. */
+/**
+ * Converts the form's state to the JSON to send. An undefined value is left out. Only missing values and double names
+ * are added to `faults`; all else is for the service to judge.
+ */
 export const toJson = (schema: Schema, draft: Draft | undefined, param: string, faults: Fault[]): Json | undefined => {
   if (draft === undefined) return undefined;
   if (typeof draft === 'boolean') return draft;
@@ -164,7 +170,7 @@ const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 const textToJson = (kind: Kind, text: string): Json | undefined => {
   if (text === '') return undefined;
-  // What is no number is sent as it is, and the service says what it should have been.
+  // Text that is no number is sent unchanged, so that the service's error says what is expected.
   if (kind === 'number') return NUMBER.test(text.trim()) ? Number(text) : text;
   if (kind === 'any') return isJson(text) ? (JSON.parse(text) as Json) : text;
   return text;
@@ -182,11 +188,11 @@ const objectToJson = (schema: Schema, draft: DraftObject, param: string, faults:
   return { ...json, ...draft.others };
 };
 
-/** A group of fields of which none was filled in, and none has to be. */
+/** An optional group of fields, none of which was filled in. */
 const isEmptyGroup = (schema: Schema, value: Json): boolean =>
   kindOf(schema) === 'object' && (schema.required ?? []).length === 0 && Object.keys(value as object).length === 0;
 
-/** The service would say the same of its type: that nothing stands there is plainer. */
+/** The service would report a wrong type for a missing value; this message is plainer. */
 const missing = (param: string, member: Schema): Fault => ({
   param,
   message: kindOf(member) === 'list' ? 'Add at least one.' : 'This field is required.',
@@ -205,8 +211,9 @@ const mapToJson = (schema: Schema, rows: readonly Row[], param: string, faults: 
 };
 
 /**
- * Values that stand somewhere in the draft: `tools[].name`.
- * @param among only of objects of a list whose members are one of these texts, an empty one where a member is left out
+ * All values at a path of the draft, such as `tools[].name`.
+ * @param among limits the objects of a list to those whose members have one of these texts; '' stands for a member that
+ * is left out
  */
 export const valuesAt = (
   draft: Draft | undefined,

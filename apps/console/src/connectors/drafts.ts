@@ -3,18 +3,18 @@ import type { Schemas } from '../kernel/client.ts';
 import { type Draft, emptyDraft, type Json, toDraft } from './draft.ts';
 import type { Schema } from './schema.ts';
 
-/** A connector that is being written: what was typed, and what it began from. */
+/** The unsaved state of a connector's form, and the config that it was begun from. */
 export interface ConnectorDraft {
   readonly name: string;
   readonly description: string;
   readonly config: Draft;
-  /** The config that it changes; null for a new one. */
+  /** The stored config at the beginning; null for a new connector. */
   readonly base: { readonly hash: string; readonly config: Json } | null;
-  /** Whether anything was typed. */
+  /** Whether the person typed anything. */
   readonly isTouched: boolean;
 }
 
-/** In memory, so that leaving the page and coming back loses nothing. None is ever stored. */
+/** Drafts by name, kept in memory only, so that leaving the form and coming back loses nothing. */
 const KEPT = new Map<string, ConnectorDraft>();
 
 export const newDraft = (schema: Schema): ConnectorDraft => ({
@@ -25,7 +25,7 @@ export const newDraft = (schema: Schema): ConnectorDraft => ({
   isTouched: false,
 });
 
-/** @throws {Misfit} where its config is not of the schema's form */
+/** @throws {Misfit} if the config does not fit the schema */
 export const draftOf = (schema: Schema, connector: Schemas['Connector']): ConnectorDraft => {
   const config = connector.config as unknown as Json;
   return {
@@ -38,8 +38,8 @@ export const draftOf = (schema: Schema, connector: Schemas['Connector']): Connec
 };
 
 /**
- * The draft under a name, kept until it is dropped.
- * @param begin what it is where there is none yet
+ * The draft under a name, which is kept until it is dropped.
+ * @param begin makes the draft if there is none yet
  */
 export const useKeptDraft = (key: string, begin: () => ConnectorDraft) => {
   const [draft, setDraft] = useState<ConnectorDraft>(() => KEPT.get(key) ?? begin());

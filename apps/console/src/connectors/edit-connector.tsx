@@ -19,11 +19,11 @@ interface Props {
   readonly type: ConnectorType;
   /** Reads the connector again. */
   readonly onRead: () => void;
-  /** With what the service answered; null where nothing was changed. */
+  /** Called with the changed connector; with null if nothing was changed. */
   readonly onDone: (changed: Connector | null) => void;
 }
 
-/** Changes a connector by the form of its type. Where somebody else was faster the draft stays. */
+/** The form to change a connector. If somebody else has changed it meanwhile, the draft is kept. */
 export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
   const schema = type.config_schema as Schema;
   const queries = useQueryClient();
@@ -49,7 +49,7 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
   );
   const { error } = save;
   const isOvertaken = error instanceof ApiError && error.code === 'conflict' && error.param === 'expected_config_hash';
-  // Then what has changed meanwhile may be this very draft.
+  // After a lost answer, the conflict may be with this person's own change, which was saved.
   const wasLost = useRef(false);
   if (error instanceof ApiError && error.isAnswerLost) wasLost.current = true;
   const discard = (): void => {
@@ -95,7 +95,7 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
 
 const storedOf = ({ config }: Connector): Json => config as unknown as Json;
 
-/** Somebody else changed it in between: what they changed, and the choice. */
+/** Shown if somebody else changed the connector meanwhile: what changed, and the choice to go on or not. */
 const Overtaken = ({
   connector,
   draft,
@@ -105,7 +105,7 @@ const Overtaken = ({
 }: {
   readonly connector: Connector;
   readonly draft: ConnectorDraft;
-  /** The answer to an earlier press did not arrive. */
+  /** Whether the answer to an earlier press was lost. */
   readonly wasLost: boolean;
   readonly onRead: () => void;
   readonly onGoOn: (base: ConnectorDraft['base']) => void;

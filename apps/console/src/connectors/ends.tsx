@@ -10,7 +10,7 @@ import kit from '../kit/kit.module.css';
 import { dropDraft } from './drafts.ts';
 import type { Connector } from './types.ts';
 
-/** Disable, enable and remove. */
+/** The buttons to disable, enable and remove a connector. */
 export const ConnectorEnd = ({
   connector,
   onWarnings,

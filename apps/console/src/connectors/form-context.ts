@@ -4,13 +4,13 @@ import { faultAt } from '../kernel/errors.ts';
 import type { Draft, DraftObject } from './draft.ts';
 
 interface FormState {
-  /** The whole config, for members that name a part of it. */
+  /** The whole config, for members whose choices come from another part of it. */
   readonly root: Draft;
-  /** What the service refused, or the form itself; its `param` names the field. */
+  /** The error of the service or of the form; its `param` names the field. */
   readonly error: ApiError | null;
-  /** What a type's own form makes of an object of which this member was typed. */
+  /** The type's own reaction to a typed member: returns the object with other members adapted. */
   readonly after: (name: string, object: DraftObject) => DraftObject;
-  /** What a type's own form has below a member, where it knows more than the schema says. */
+  /** The type's own content below a member, if the type knows more than the schema states. */
   readonly below: (name: string, object: DraftObject, onChange: (object: DraftObject) => void) => ReactNode;
 }
 
@@ -23,14 +23,14 @@ export const useForm = (): FormState => {
   return form;
 };
 
-/** What is said of exactly this field; null where nothing is. */
+/** The error about exactly this field; null if there is none. */
 export const useFault = (param: string): string | null => faultAt(useForm().error, param);
 
-/** Whether a refusal is about this place, or something in it. */
+/** Whether an error is about this place, or about something inside it. */
 export const isWithin = (param: string, place: string): boolean =>
   param === place || param.startsWith(`${place}.`) || param.startsWith(`${place}[`);
 
-/** Open as people leave it; opened where a new refusal is about something in it. */
+/** The open state of a disclosure. The person opens and closes it; a new error about something inside opens it. */
 export const useDisclosure = (places: readonly string[], isOpenAtFirst = false) => {
   const { error } = useForm();
   const isAtFault = places.some((place) => isWithin(error?.param ?? '', place));

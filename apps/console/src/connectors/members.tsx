@@ -8,7 +8,7 @@ import { choicesOf, isMore, isOptionalWhole, kindOf, type Schema } from './schem
 
 interface MemberProps {
   readonly schema: Schema;
-  /** As the API names it. */
+  /** The member's name in the API's errors. */
   readonly param: string;
   readonly name: string;
   readonly isRequired: boolean;
@@ -16,7 +16,7 @@ interface MemberProps {
   readonly onChange: (value: Draft | undefined) => void;
 }
 
-/** The members of an object: what everybody fills in, then the rest behind a disclosure. */
+/** The fields of an object: the common ones, then the others behind a disclosure. */
 export const Members = ({
   schema,
   param,
@@ -63,7 +63,7 @@ const withMember = (object: DraftObject, name: string, value: Draft | undefined)
 
 const SHORT_TEXT = 64;
 
-/** How much room it takes: a line of its own, or a part of one. */
+/** How wide a field is: a whole line, or a part of one. */
 const roomOf = (schema: Schema): string => {
   switch (kindOf(schema)) {
     case 'choice':
@@ -97,7 +97,7 @@ const More = ({
   );
 };
 
-/** One member, as its schema says it is drawn. */
+/** The field of one member, as its schema asks for. */
 const Member = (props: MemberProps) => {
   const { schema, isRequired } = props;
   switch (kindOf(schema)) {
@@ -126,7 +126,7 @@ const Grouped = ({ schema, param, name, value, onChange }: MemberProps) => (
   </FieldGroup>
 );
 
-/** Off: it is left out. On: it has to be filled in. */
+/** An optional object with required members: off leaves it out, on makes its members required. */
 const WholeOrNot = ({ schema, param, name, value, onChange }: MemberProps) => (
   <>
     <CheckField
@@ -196,7 +196,7 @@ const Choice = (props: MemberProps) => {
   );
 };
 
-/** One of the values that stand elsewhere in the config. */
+/** A choice among values from another part of the config. */
 const Named = (props: MemberProps) => {
   const { schema, param, value, onChange } = props;
   const { root, error } = useForm();
@@ -236,7 +236,7 @@ const Text = (props: MemberProps) => {
   );
 };
 
-/** What it means, and how much it may be. */
+/** The description, range and default of a field. */
 const hintOf = ({ description, minimum, maximum, default: byDefault }: Schema): string | undefined => {
   const range = minimum === undefined || maximum === undefined ? [] : [`${minimum} to ${maximum}`];
   const unless = typeof byDefault === 'number' ? [`default: ${byDefault}`] : [];

@@ -3,11 +3,11 @@ import styles from './connectors.module.css';
 import { addedTo, type DraftObject } from './draft.ts';
 import { undescribed, withPathArguments } from './rest-path.ts';
 
-/** The path of a REST tool says which arguments it has. */
+/** The path of a REST tool determines its path arguments. */
 export const restAfter = (name: string, object: DraftObject): DraftObject =>
   name === 'path' ? withPathArguments(object) : object;
 
-/** Below the arguments of a REST tool: what stands in its path and must be described. */
+/** Shown below the arguments of a REST tool: the names in its path that are not among the arguments yet. */
 export const restBelow = (name: string, object: DraftObject, onChange: (object: DraftObject) => void) => {
   const path = object.members['path'];
   if (name !== 'args' || typeof path !== 'string') return null;

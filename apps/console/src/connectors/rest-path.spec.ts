@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addedTo, type DraftObject } from './draft.ts';
 import { undescribed, withPathArguments } from './rest-path.ts';
 
-describe('what stands in a path and is not described yet', () => {
+describe('the placeholders of a path that are no arguments yet', () => {
   it.each([
     ['/customers/{id}', [], ['id']],
     ['/customers/{id}/notes/{note}', ['id'], ['note']],
@@ -12,7 +12,7 @@ describe('what stands in a path and is not described yet', () => {
   ])('%s, with %j described: %j', (path, described, missing) => expect(undescribed(path, described)).toEqual(missing));
 });
 
-describe('a path that is typed', () => {
+describe('a tool whose path is typed', () => {
   const tool = (path: string, args?: DraftObject['members'][string]): DraftObject => ({
     members: { path, ...(args === undefined ? {} : { args }) },
     others: {},
@@ -21,13 +21,13 @@ describe('a path that is typed', () => {
     typeof args === 'object' && 'rows' in args ? args.rows.map(({ name, value }) => [name, value]) : [];
   const bare = { members: { in: 'path', type: 'string' }, others: {} };
 
-  it('has what stands in braces as arguments, without a further press', () =>
+  it('gets the placeholders as arguments, without a further press', () =>
     expect(named(withPathArguments(tool('/customers/{id}/notes/{note}')))).toEqual([
       ['id', bare],
       ['note', bare],
     ]));
 
-  it('leaves none behind of a name that is still being typed', () => {
+  it('keeps no argument of a partly typed placeholder', () => {
     const typed = withPathArguments(tool('/customers/{i}'));
     const further = withPathArguments({ ...typed, members: { ...typed.members, path: '/customers/{id}' } });
     expect(named(further)).toEqual([['id', bare]]);
@@ -35,7 +35,7 @@ describe('a path that is typed', () => {
     expect(named(emptied)).toEqual([]);
   });
 
-  it('keeps what somebody has said of an argument, and what stands elsewhere', () => {
+  it('keeps a described argument, and arguments outside of the path', () => {
     const described = { members: { ...bare.members, description: 'Customer id' }, others: {} };
     const query = { members: { in: 'query', type: 'string' }, others: {} };
     const args = addedTo(addedTo([], 'id', described).rows, 'q', query);
@@ -43,7 +43,7 @@ describe('a path that is typed', () => {
     expect(named(after).map(([name]) => name)).toEqual(['id', 'q', 'customer']);
   });
 
-  it('is the same tool where nothing of its arguments changes', () => {
+  it('is the same object if its arguments do not change', () => {
     const once = withPathArguments(tool('/customers/{id}'));
     expect(withPathArguments(once)).toBe(once);
   });

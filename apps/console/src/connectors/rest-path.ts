@@ -1,19 +1,19 @@
 import { addedTo, type DraftObject, type Row } from './draft.ts';
 
-/** `{id}` as a whole segment, as the service has it. */
+/** A placeholder such as `{id}` as a whole segment, which is how the service defines it. */
 const PLACEHOLDER = /^\{([^{}/]+)\}$/;
 
 const namedIn = (path: string): readonly string[] => [
   ...new Set(path.split('/').flatMap((segment) => PLACEHOLDER.exec(segment)?.[1] ?? [])),
 ];
 
-/** Names that stand in braces in a path, and not yet among the arguments: each must be described. */
+/** Placeholders of a path that are not among the arguments yet. */
 export const undescribed = (path: string, described: readonly string[]): readonly string[] =>
   namedIn(path).filter((name) => !described.includes(name));
 
 const PATH_ARGUMENT: DraftObject = { members: { in: 'path', type: 'string' }, others: {} };
 
-/** One that says no more than that it stands in the path. */
+/** Whether an argument says nothing but that it is in the path, as generated here. */
 const isBare = ({ value }: Row): boolean =>
   typeof value === 'object' &&
   'members' in value &&
@@ -23,8 +23,8 @@ const isBare = ({ value }: Row): boolean =>
   value.members['type'] === 'string';
 
 /**
- * A tool whose path was typed: what stands in braces is an argument, and what stood there while it was being typed is none
- * any more, unless somebody has said something of it.
+ * The tool after its path was typed: each placeholder gets an argument. Arguments generated for earlier versions of the
+ * path are removed, unless the person has added something to them.
  */
 export const withPathArguments = (tool: DraftObject): DraftObject => {
   const { path, args } = tool.members;

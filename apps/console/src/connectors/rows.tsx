@@ -7,7 +7,7 @@ import { addedTo, type Draft, type DraftObject, emptyDraft, type Row } from './d
 import { useDisclosure, useFault } from './form-context.ts';
 import { kindOf, type Schema, valuesOf } from './schema.ts';
 
-/** The members of an object; given, since they hold rows themselves. */
+/** The component for the members of an object. Passed in, because it renders rows itself. */
 type MembersComponent = ComponentType<{
   readonly schema: Schema;
   readonly param: string;
@@ -27,7 +27,7 @@ interface RowsProps {
 const rowsOf = (value: Draft | undefined): readonly Row[] =>
   typeof value === 'object' && 'rows' in value ? value.rows : [];
 
-/** A list, or a map of names: a row for each, one more by a press. */
+/** A list or a map in the form: a row for each entry, and a button to add one. */
 export const Rows = ({ members, schema, param, name, value, onChange }: RowsProps) => {
   const added = useRef<number | null>(null);
   const rows = rowsOf(value);
@@ -39,7 +39,7 @@ export const Rows = ({ members, schema, param, name, value, onChange }: RowsProp
     added.current = next.rows.at(-1)?.id ?? null;
     onChange(next);
   };
-  // Whoever adds a row writes in it next.
+  // A new row takes the focus, so that the person can type at once.
   const takeFocus = (item: HTMLElement | null, id: number): void => {
     if (item === null || added.current !== id) return;
     added.current = null;
@@ -76,7 +76,7 @@ export const Rows = ({ members, schema, param, name, value, onChange }: RowsProp
 interface RowProps {
   readonly members: MembersComponent;
   readonly schema: Schema;
-  /** What a row is called. */
+  /** The word for one row. */
   readonly one: string;
   readonly param: string;
   readonly isMap: boolean;
@@ -103,7 +103,7 @@ const NameInput = ({ one, number, row, onChange }: Pick<RowProps, 'one' | 'numbe
   />
 );
 
-/** A text, with its name before it in a map. */
+/** A row for a text; in a map, with its name first. */
 const LineRow = (props: RowProps) => {
   const { schema, one, param, isMap, number, row, onChange, onRemove } = props;
   const fault = useFault(param);
@@ -131,7 +131,7 @@ const Remove = ({ name, onRemove }: { readonly name: string; readonly onRemove: 
   <Button isSmall icon="cross" aria-label={`Remove ${name}`} onClick={onRemove} />
 );
 
-/** An object with a name of its own, such as an argument. */
+/** A row for a named object, such as an argument. */
 const NamedRow = (props: RowProps) => {
   const { members: Members, schema, one, param, number, row, onChange, onRemove } = props;
   return (
@@ -154,14 +154,14 @@ const NamedRow = (props: RowProps) => {
   );
 };
 
-/** What a row says of itself while it is folded: what it cannot be without. */
+/** The summary of a folded row: the values of its required members. */
 const summaryOf = (schema: Schema, object: DraftObject): readonly string[] =>
   (schema.required ?? []).flatMap((name) => {
     const value = object.members[name];
     return typeof value === 'string' && value !== '' ? [value] : [];
   });
 
-/** An object in a list, such as a tool: folded where it is filled in. */
+/** A row for an object in a list, such as a tool. Folded at first if it is filled in. */
 const FoldedRow = ({ members: Members, schema, one, param, number, row, onChange, onRemove }: RowProps) => {
   const object = row.value as DraftObject;
   const [first, ...others] = summaryOf(schema, object);

@@ -1,4 +1,4 @@
-/** What a catalogue entry says of a config: the part of JSON Schema that the service writes, with hints for forms. */
+/** The schema of a connector type's config: the part of JSON Schema that the service uses, with hints for the form. */
 export interface Schema {
   readonly type?: string;
   readonly title?: string;
@@ -23,7 +23,7 @@ export interface Schema {
   };
 }
 
-/** How a member is drawn. `any`: a text that is read as JSON where it is some. */
+/** How the form shows a member. `any` is a text field, whose text is sent as JSON if it parses as JSON. */
 export type Kind = 'object' | 'map' | 'checks' | 'list' | 'flag' | 'choice' | 'number' | 'text' | 'any';
 
 export const kindOf = (schema: Schema): Kind => {
@@ -36,7 +36,7 @@ export const kindOf = (schema: Schema): Kind => {
   return schema.type === 'string' ? 'text' : 'any';
 };
 
-/** Values of a choice, with their words. */
+/** The values of a choice, with their words. */
 export const choicesOf = (schema: Schema): readonly (readonly [value: string, word: string])[] =>
   schema.oneOf?.map(({ const: value, title }) => [value, title] as const) ??
   schema.enum?.map((value) => [value, value] as const) ??
@@ -45,9 +45,9 @@ export const choicesOf = (schema: Schema): readonly (readonly [value: string, wo
 export const valuesOf = (schema: Schema): Schema =>
   typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {};
 
-/** Whether most leave it as it is. */
+/** Whether most connectors leave the member at its default, so that the form hides it behind a disclosure. */
 export const isMore = (schema: Schema): boolean => schema['x-service-form']?.more === true;
 
-/** An object that is there as a whole or not at all: it has members that it cannot be without. */
+/** Whether an optional object has required members, so that it is either left out or filled in. */
 export const isOptionalWhole = (schema: Schema, isRequired: boolean): boolean =>
   kindOf(schema) === 'object' && !isRequired && (schema.required ?? []).length > 0;

@@ -13,7 +13,7 @@ import type { Connector } from './types.ts';
 type Test = Schemas['ConnectorTest'];
 type Check = Test['checks'][number];
 
-/** Whether it works, as the last test found; whoever may change it tests it again. */
+/** The result of the connector's last test. Admins can run the test again. */
 export const TestPanel = ({ connector }: { readonly connector: Connector }) => {
   const queries = useQueryClient();
   const may = useMay('admin');

@@ -7,7 +7,7 @@ import type { Connector } from './types.ts';
 
 type Tool = Connector['tools'][number];
 
-/** What agents may ask for, and how it is known what became of it. */
+/** The tools of the connector, and how well the outcome of each can be verified. */
 export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => (
   <Panel title={`Tools (${connector.tools.length})`} aside={<AllCalls name={connector.name} />}>
     {connector.status === 'disabled' ? (

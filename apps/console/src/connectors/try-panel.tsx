@@ -8,7 +8,7 @@ import kit from '../kit/kit.module.css';
 import styles from './connectors.module.css';
 import type { Connector } from './types.ts';
 
-/** What comes after a connector: its tools are allowed by the policy, and an agent calls one. */
+/** The next steps after a connector is set up: allow its tools in the policy, then let an agent call one. */
 export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
   const { data: slots } = useQuery({
     queryKey: ['policy-slots'],

@@ -6,7 +6,7 @@ export type ConnectorType = Schemas['ConnectorType'];
 
 const FRESH_MS = 300_000;
 
-/** What connectors there can be. */
+/** The catalogue of connector types. */
 export const useTypes = () =>
   useQuery({
     queryKey: ['connector-types'],

@@ -18,7 +18,7 @@ import styles from './webhooks.module.css';
 
 const LOOK_EVERY_MS = 5_000;
 
-/** @param status as it stands in the address, several separated by commas; null, of all */
+/** @param status the filter from the address, several statuses separated by commas; null reads all */
 const readPage = async (id: string, status: string | null, cursor?: string) => {
   const query = {
     limit: PAGE_SIZE,
@@ -31,7 +31,7 @@ const readPage = async (id: string, status: string | null, cursor?: string) => {
 
 type Pages = InfiniteData<Awaited<ReturnType<typeof readPage>>>;
 
-/** Whatever filter a delivery is shown under: it changes where it stands. */
+/** Returns a function that updates deliveries in the cached lists of all filters. Each row stays in its place. */
 const useRefresh = (id: string) => {
   const queries = useQueryClient();
   return useCallback(
@@ -45,8 +45,9 @@ const useRefresh = (id: string) => {
 };
 
 /**
- * Looks again while the page is looked at: rows change where they stand, those too that fit the filter no more.
- * @returns the newest ones that fit it, shown or not
+ * Reads the newest deliveries every five seconds while the page is visible, and updates the shown rows in place, even
+ * those that no longer match the filter.
+ * @returns the newest deliveries that match the filter, whether the list shows them or not
  */
 const useLatest = (id: string, status: string | null): readonly DeliveryRow[] => {
   const refresh = useRefresh(id);
@@ -58,7 +59,7 @@ const useLatest = (id: string, status: string | null): readonly DeliveryRow[] =>
     const look = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
       const reads = status === null ? [readPage(id, null)] : [readPage(id, status), readPage(id, null)];
-      // One that fails says nothing: the next one is due soon, and a press says what is wrong.
+      // A failed read is ignored, because the next one follows soon, and a press of a button shows errors.
       const [fitting, all = fitting] = await Promise.all(reads).catch(() => []);
       if (isGone || fitting === undefined || all === undefined) return;
       refresh([...fitting.data, ...all.data]);
@@ -73,7 +74,7 @@ const useLatest = (id: string, status: string | null): readonly DeliveryRow[] =>
   return newest?.of === status ? newest.rows : [];
 };
 
-/** What was sent, newest first, each with what its last attempt met and when the next is due. */
+/** The deliveries of a webhook, newest first, each with the result of its last attempt and the time of the next. */
 export const Deliveries = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => {
   const queries = useQueryClient();
   const { filters } = useFilters();
@@ -178,7 +179,7 @@ const Row = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: 
   </tr>
 );
 
-/** What the event tells of, where the Console shows that. */
+/** A link to the object of the event, if the Console has a page for it. */
 const About = ({ id }: { readonly id: string }) => {
   const place = placeOfId(id);
   return place === null ? null : (
@@ -205,7 +206,7 @@ const Due = ({ row: { status, next_attempt_at: next, delivered_at: arrived } }: 
   );
 };
 
-/** A test is sent again by another test. */
+/** The button to send a delivery again. Tests have none: a new test is sent instead. */
 const SendAgain = ({ row, isActive }: { readonly row: DeliveryRow; readonly isActive: boolean }) => {
   const refresh = useRefresh(row.webhook);
   const again = useChange(

@@ -9,7 +9,7 @@ const pages = (...data: readonly DeliveryRow[][]) => ({
 });
 
 describe('deliveries that are read again', () => {
-  it('change where they stand, and no row is put in', () => {
+  it('change in place, and add no row', () => {
     const before = pages([row('evt_2'), row('evt_1')], [row('evt_0', 'dead')]);
     const after = refreshed(before, [row('evt_3'), row('evt_2', 'delivered'), row('evt_1', 'retrying')]);
     expect(after.pages.map(({ data }) => data.map(({ id, status }) => [id, status]))).toEqual([
@@ -22,7 +22,7 @@ describe('deliveries that are read again', () => {
     expect(after.pages[0]?.has_more).toBe(false);
   });
 
-  it('are counted where they are new', () => {
+  it('are counted if they are new', () => {
     expect(countOfNew([row('evt_1')], [row('evt_3'), row('evt_2'), row('evt_1')])).toBe(2);
     expect(countOfNew([row('evt_1')], [row('evt_1')])).toBe(0);
   });

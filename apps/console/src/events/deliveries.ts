@@ -1,14 +1,17 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import type { Schemas } from '../kernel/client.ts';
 
-/** A delivery is found by its event: an endpoint has one of each. */
+/** A delivery, with its event's id as the row's id: an endpoint has one delivery for each event. */
 export type DeliveryRow = Schemas['WebhookDelivery'] & { readonly id: string };
 
 export const rowOf = (delivery: Schemas['WebhookDelivery']): DeliveryRow => ({ ...delivery, id: delivery.event });
 
 type Pages<Page> = InfiniteData<Page & { readonly data: readonly DeliveryRow[] }>;
 
-/** Rows that stand, as they were read again just now. None is put in: what is new is counted, and shown by a press. */
+/**
+ * The cached pages with newer versions of their rows. New deliveries are not added: they are counted, and shown if the
+ * person asks for them.
+ */
 export const refreshed = <Page>(pages: Pages<Page>, latest: readonly DeliveryRow[]): Pages<Page> => {
   const known = new Map(latest.map((row) => [row.id, row]));
   return {

@@ -10,7 +10,7 @@ interface Picking {
   readonly onChoose: (chosen: readonly Pattern[]) => void;
 }
 
-/** What an endpoint is told, by the object that it is about: single types, all of a kind, or everything. */
+/** Chooses the events of a webhook: single types, all types of an object, or everything. */
 export const EventPicker = ({ chosen, onChoose, error }: Picking & { readonly error: unknown }) => {
   const wrong = error instanceof ApiError && error.param?.startsWith('events') === true ? error.message : null;
   return (

@@ -10,7 +10,7 @@ const told = (): readonly string[] => {
 };
 
 describe('the types to choose from', () => {
-  it('are all that something here tells of, each once and in the group of its object', () => {
+  it('are all that the service sends, each once and in the group of its object', () => {
     const offered = GROUPS.flatMap(({ types }) => types.map(({ type }) => type));
     expect(offered.toSorted()).toEqual(
       told()
@@ -22,7 +22,7 @@ describe('the types to choose from', () => {
   });
 });
 
-describe('what is chosen', () => {
+describe('the chosen patterns', () => {
   it.each<[readonly Pattern[], Pattern, string | null]>([
     [[], 'deed.sealed', null],
     [['deed.sealed'], 'deed.sealed', 'by itself'],
@@ -47,7 +47,7 @@ describe('what is chosen', () => {
     expect(toggled(chosen, pattern)).toEqual(next);
   });
 
-  it('is said by its names', () => {
+  it('is put in words by its names', () => {
     expect([inWords(['*']), inWords(['deed.sealed', 'agent.*'])]).toEqual(['everything', 'deed.sealed, agent.*']);
   });
 });

@@ -2,13 +2,13 @@ import type { Schemas } from '../kernel/client.ts';
 
 export type Pattern = Schemas['EventSubscription'][number];
 
-/** Types that the API names and nothing here tells of yet: they are offered once something does. */
+/** Types that the API reserves and the service does not send yet, so they are not offered. */
 type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion' | 'decoder'}.${string}`>;
 
-/** A test is sent to whom it is about, whatever an endpoint is subscribed to. */
+/** The types that can be subscribed to. A test is sent to its own endpoint, whatever the endpoint is subscribed to. */
 type Told = Exclude<Schemas['EventType'], 'webhook.test' | NotYet>;
 
-/** When each is told, as the rest of a sentence that begins with 'When'. */
+/** When an event of each type is sent, as the rest of a sentence that begins with "When". */
 const WHEN: Readonly<Record<Told, string>> = {
   'action.created': 'an agent submits a call',
   'action.decided': 'a call is allowed, denied or held for approval',
@@ -43,7 +43,7 @@ interface EventGroup {
 
 const familyOf = (type: Pattern): Pattern => `${type.split('.')[0] ?? ''}.*` as Pattern;
 
-/** All there are to choose from, by the object that they are about. */
+/** All types to choose from, grouped by their object. */
 export const GROUPS: readonly EventGroup[] = Object.keys(NAMES).map((object) => ({
   family: `${object}.*` as Pattern,
   name: NAMES[object] ?? object,
@@ -52,14 +52,19 @@ export const GROUPS: readonly EventGroup[] = Object.keys(NAMES).map((object) => 
     .map(([type, when]) => ({ type: type as Pattern, when })),
 }));
 
-/** `by itself`: it is named. `by more`: what is named holds it, and it cannot be taken away alone. */
+/**
+ * How a pattern is chosen: `by itself` if it is in the list, `by more` if a wider pattern of the list includes it, so
+ * that it cannot be removed alone; null if it is not chosen.
+ */
 export const chosenBy = (chosen: readonly Pattern[], pattern: Pattern): 'by itself' | 'by more' | null => {
   if (pattern !== '*' && chosen.includes('*')) return 'by more';
   if (pattern !== '*' && !pattern.endsWith('.*') && chosen.includes(familyOf(pattern))) return 'by more';
   return chosen.includes(pattern) ? 'by itself' : null;
 };
 
-/** What is named once by a family, or by everything, is not named again by itself. */
+/**
+ * The list after a press on a pattern: removes it or adds it. A family or `*` replaces the patterns that it includes.
+ */
 export const toggled = (chosen: readonly Pattern[], pattern: Pattern): readonly Pattern[] => {
   if (chosen.includes(pattern)) return chosen.filter((other) => other !== pattern);
   if (pattern === '*') return ['*'];
@@ -67,6 +72,6 @@ export const toggled = (chosen: readonly Pattern[], pattern: Pattern): readonly 
   return [...rest, pattern];
 };
 
-/** `everything`, or the types as the API names them. */
+/** The chosen patterns in words: `everything`, or the API's names. */
 export const inWords = (events: readonly Pattern[]): string =>
   events.includes('*') ? 'everything' : events.join(', ');

@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 import { type BadgeLook, LookBadge } from '../kit/badges.tsx';
 import { standOfWebhook } from './webhook-words.ts';
 
-/** Red: somebody must look, since it is told nothing any more. */
+/** Only `given up` is red: a person must act, because the endpoint gets nothing any more. */
 const WEBHOOKS: Readonly<Record<ReturnType<typeof standOfWebhook>, BadgeLook>> = {
   active: ['ok', 'checkCircle', 'Active'],
   failing: ['warn', 'alert', 'Failing'],
@@ -10,7 +10,7 @@ const WEBHOOKS: Readonly<Record<ReturnType<typeof standOfWebhook>, BadgeLook>> =
   'given up': ['bad', 'crossCircle', 'Given up'],
 };
 
-/** How an endpoint stands. */
+/** The state of a webhook. */
 export const WebhookBadge = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => (
   <LookBadge look={WEBHOOKS[standOfWebhook(webhook)]} />
 );
@@ -24,7 +24,7 @@ const DELIVERIES: Readonly<Record<Schemas['WebhookDelivery']['status'], BadgeLoo
   cancelled: ['quiet', 'ban', 'Not sent'],
 };
 
-/** What a list of deliveries is filtered by: the API's values, and their words. */
+/** The filter choices of a list of deliveries: the API's values with their words. */
 export const DELIVERY_CHOICES = Object.entries(DELIVERIES).map(([status, [, , word]]) => [status, word] as const);
 
 export const DeliveryBadge = ({ status }: { readonly status: Schemas['WebhookDelivery']['status'] }) => (

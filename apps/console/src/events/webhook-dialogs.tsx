@@ -13,7 +13,7 @@ import type { Pattern } from './subscription.ts';
 
 type Webhook = Schemas['Webhook'];
 
-/** An endpoint, with the secret that its answer held; null where that answer got lost. */
+/** A webhook with the secret from the answer; null if that answer was lost. */
 export interface Signed {
   readonly webhook: Omit<Webhook, 'secret'>;
   readonly secret: string | null;
@@ -192,7 +192,7 @@ export const DeleteWebhook = ({ webhook, onDeleted, onClose }: Changing & { read
   );
 };
 
-/** The secret, once; and how a receiver uses it. */
+/** Shows the secret once, and how a receiver uses it. */
 export const ShownSecret = ({ secret, onClose }: { readonly secret: string | null; readonly onClose: () => void }) => (
   <SecretDialog
     title="Webhook secret"

@@ -16,7 +16,7 @@ import styles from './webhooks.module.css';
 
 type Webhook = Schemas['Webhook'];
 
-/** One endpoint: what it is told, how it stands and why, and what was sent. */
+/** The page of one webhook: its events, its state with the reason, and its deliveries. */
 export const WebhookPage = ({ id }: { readonly id: string }) => {
   const {
     data: webhook,
@@ -102,7 +102,7 @@ const Stand = ({ webhook }: { readonly webhook: Webhook }) => {
   );
 };
 
-/** In words, what it being so means, and what to do. */
+/** The webhook's state in words, with what to do about it. */
 const Why = ({ webhook }: { readonly webhook: Webhook }) => {
   const since = webhook.failing_since === null ? null : <Time at={webhook.failing_since} />;
   switch (standOfWebhook(webhook)) {
@@ -127,7 +127,7 @@ const Why = ({ webhook }: { readonly webhook: Webhook }) => {
   }
 };
 
-/** Pause, go on, and a test, which says at once what the receiver answered. */
+/** The buttons to pause and to resume the webhook, and to send a test, whose answer is shown at once. */
 const Switch = ({
   webhook,
   onChanged,
@@ -135,7 +135,7 @@ const Switch = ({
 }: {
   readonly webhook: Webhook;
   readonly onChanged: (webhook: Webhook) => void;
-  /** Everything else that can be pressed. */
+  /** The other buttons. */
   readonly children: ReactNode;
 }) => {
   const queries = useQueryClient();

@@ -3,7 +3,7 @@ import { answerInWords, isOver, standOfWebhook } from './webhook-words.ts';
 
 const SINCE = '2026-10-01T09:00:00.000Z';
 
-describe('how an endpoint stands', () => {
+describe('the state of a webhook', () => {
   it.each([
     ['active', null, 'active'],
     ['active', SINCE, 'failing'],
@@ -14,7 +14,7 @@ describe('how an endpoint stands', () => {
   });
 });
 
-describe('what an attempt met', () => {
+describe('the result of an attempt', () => {
   it.each([
     [204, null, '204'],
     [500, 'upstream_error', '500: the receiver did not answer with 2xx'],
@@ -25,7 +25,7 @@ describe('what an attempt met', () => {
     expect(answerInWords({ http_status: status, error_code: code })).toBe(words);
   });
 
-  it('is the last where nothing more is due', () => {
+  it('is the last in a final status', () => {
     const statuses = ['pending', 'delivering', 'retrying', 'delivered', 'dead', 'cancelled'] as const;
     expect(statuses.map((status) => isOver({ status }))).toEqual([false, false, false, true, true, true]);
   });

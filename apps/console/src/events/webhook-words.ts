@@ -3,10 +3,13 @@ import type { Schemas } from '../kernel/client.ts';
 type Webhook = Schemas['Webhook'];
 type Delivery = Schemas['WebhookDelivery'];
 
-/** `given up`: the service itself disabled it (docs/webhooks.md, Tried again). */
+/** The state of a webhook. `given up`: the service itself has disabled it (docs/webhooks.md, Tried again). */
 export type WebhookStand = 'active' | 'failing' | 'paused' | 'given up';
 
-/** Since when it fails is forgotten by a person's pause, and kept where the service itself disabled it. */
+/**
+ * The state of a webhook. The time since it fails tells the two kinds of disabled ones apart: a pause by a person
+ * clears that time, giving up keeps it.
+ */
 export const standOfWebhook = ({
   status,
   failing_since: since,
@@ -22,7 +25,9 @@ const ERRORS: Readonly<Record<string, string>> = {
   vault_unavailable: 'the secret could not be decrypted, and nothing was sent',
 };
 
-/** What the last attempt met: `204`, or `500: the receiver did not answer with 2xx`. Null before there was one. */
+/**
+ * The result of the last attempt: `204`, or `500: the receiver did not answer with 2xx`; null before the first attempt.
+ */
 export const answerInWords = ({
   http_status: status,
   error_code: code,
@@ -34,5 +39,5 @@ export const answerInWords = ({
 
 const OVER: readonly Delivery['status'][] = ['delivered', 'dead', 'cancelled'];
 
-/** Nothing more happens to it by itself. */
+/** Whether the service will not try the delivery again by itself. */
 export const isOver = ({ status }: Pick<Delivery, 'status'>): boolean => OVER.includes(status);

@@ -15,7 +15,7 @@ import styles from './webhooks.module.css';
 
 type Open = { readonly is: 'create' } | { readonly is: 'secret'; readonly secret: string | null } | null;
 
-/** Where events are sent. */
+/** The list of webhooks. */
 export const WebhooksSection = () => {
   const queries = useQueryClient();
   const [open, setOpen] = useState<Open>(null);

@@ -5,16 +5,16 @@ import kit from '../kit/kit.module.css';
 import { changeInWords, type Told } from './about.ts';
 import type { Names } from './names.ts';
 
-/** An id of ours says of itself what it is of; a hash does not. */
+/** An id with its type in words, unless the id itself begins with the type, such as `pol_`; a hash does not. */
 const shownId = (type: string, id: string): string =>
   id.startsWith(`${type}_`) ? shortId(id) : `${type.replaceAll('_', ' ')} ${shortId(id)}`;
 
-/** `refund-agent: shop.refund_order, Executed`; `Policy activated: Refunds`. Nobody is said to have decided who only asked. */
+/** What a deed is about: `refund-agent: shop.refund_order, Executed`; `Policy activated: Refunds`. */
 export const AboutLine = ({ told, names }: { readonly told: Told; readonly names: Names }) => {
   if (told.kind === 'unread') return <span className={kit['dim']}>loading</span>;
   if (told.kind === 'change') {
     const { type, id } = told.target;
-    // The organization is where one is.
+    // The organization is not named, because all deeds of the list are of the same one.
     const target = type === 'org' ? null : (names.get(id) ?? shownId(type, id));
     return (
       <>

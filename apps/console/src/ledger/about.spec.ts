@@ -18,7 +18,7 @@ describe('what a deed is about', () => {
   it.each<[string, Told, Told, unknown]>([
     ['it ran', listed('succeeded'), sealed({}), { status: 'executed', execution: { status: 'succeeded' } }],
     [
-      'nobody knows',
+      'the outcome is unknown',
       listed('unknown'),
       sealed({ execution: { status: 'unknown' } }),
       { status: 'executed', execution: { status: 'unknown' } },
@@ -31,7 +31,7 @@ describe('what a deed is about', () => {
       { status: 'denied', execution: null },
     ],
     [
-      'it ran out',
+      'the approval expired',
       listed('expired'),
       sealed({ approval: { status: 'expired' }, execution: null }),
       { status: 'expired', execution: null },
@@ -42,7 +42,7 @@ describe('what a deed is about', () => {
     expect(statusOf(fromBytes)).toEqual(outcome);
   });
 
-  it('is a change in words, and the word itself where this version knows none', () => {
+  it('is a change in words, or the word of the format if this version knows no others', () => {
     expect(changeInWords('policy.activated')).toBe('Policy activated');
     expect(changeInWords('later.invented')).toBe('later.invented');
   });

@@ -5,14 +5,14 @@ import type { DeedBody } from './body.ts';
 type About = NonNullable<Schemas['Deed']['about']>;
 type Outcome = Extract<About, { tool: string }>['outcome'];
 
-/** What a deed is about, to be drawn as in the list of actions. */
+/** What a deed is about, in the form that the list of deeds shows. */
 export type Told =
   | {
       readonly kind: 'action';
       readonly tool: string;
-      /** Id and name of the agent; the name is in no deed. */
+      /** The agent's id and name; null for the name if only the deed's bytes are known, which hold no name. */
       readonly agent: { readonly id: string; readonly name: string | null } | null;
-      /** As the badge of the action has it. */
+      /** In the form that the action's badge takes. */
       readonly outcome: {
         readonly status: ActionStatus;
         readonly execution: { readonly status: string } | null;
@@ -32,7 +32,7 @@ const statusOf = (outcome: Outcome): Extract<Told, { kind: 'action' }>['outcome'
   return { status: outcome, execution: null };
 };
 
-/** As the list of deeds tells it. */
+/** What a deed is about, from the list of deeds. */
 export const told = (about: Schemas['Deed']['about']): Told => {
   if (about === null) return { kind: 'unread' };
   if ('admin' in about) return { kind: 'change', change: about.admin, target: about.target };
@@ -41,7 +41,7 @@ export const told = (about: Schemas['Deed']['about']): Told => {
   return { kind: 'action', tool, agent, outcome: statusOf(outcome), witness };
 };
 
-/** As the bytes of the deed tell it. */
+/** What a deed is about, from its bytes. */
 export const toldBy = ({ action, admin, approval, policy, execution, who, witness }: DeedBody): Told => {
   if (admin !== null) return { kind: 'change', change: admin.action, target: admin.target };
   if (action === null) return { kind: 'unread' };
@@ -102,5 +102,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   'seal_key.revoked': 'Seal key revoked',
 };
 
-/** `policy.activated`, in words; a word that this version does not know stands as it is. */
+/**
+ * The words for an admin change, such as `policy.activated`. A change that this version does not know is returned as it
+ * is.
+ */
 export const changeInWords = (change: string): string => CHANGES[change] ?? change;

@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 
 export type Section = Readonly<Record<string, unknown>>;
 
-/** A deed's body (docs/deed-format.md), as far as a page tells of it; what it may hold besides stands there, too. */
+/** The parts of a deed's body (docs/deed-format.md) that a page uses. Other members are kept, and shown too. */
 export interface DeedBody {
   readonly id: string;
   readonly seq: number;
@@ -31,7 +31,7 @@ const isObject = (value: unknown): value is Section =>
 
 const SECTIONS = ['action', 'policy', 'approval', 'execution', 'witness', 'cost', 'admin'];
 
-/** What the bytes say, for people to read; null where they are no deed. Whether they hold is for the check. */
+/** Parses a deed's bytes to show them; null if they are no deed. Does not verify anything: checkDeed does. */
 export const bodyIn = (bytes: Uint8Array): DeedBody | null => {
   try {
     const body: unknown = JSON.parse(new TextDecoder().decode(bytes));

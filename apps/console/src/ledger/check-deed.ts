@@ -1,27 +1,28 @@
-// A third verifier, written from docs/deed-format.md alone: the service's own and the one in Python share no line with it.
+// A third verifier of deeds, written from docs/deed-format.md only. It shares no code with the service's verifier, nor
+// with the one in Python.
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { differences, type Sealed, type Shown, type Stands } from './this-page.ts';
 
-/** A deed as it was read. */
+/** A deed as it was read from the service. */
 export interface GivenDeed {
-  /** That was asked for, of the address or of the action. */
+  /** The id that was asked for, taken from the address or from the action. */
   readonly id: string;
-  /** As GET /v1/deeds/{id} answers them. */
+  /** The bytes of GET /v1/deeds/{id}. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Its envelope, and its neighbours' where there are any. */
+  /** The list's entry of this deed, and of its neighbours if there are any. */
   readonly envelope: Envelope;
   readonly before: Envelope | null;
   readonly after: Envelope | null;
 }
 
-/** What the deed is compared with. All of it comes from the service that is judged. */
+/** All inputs of a check. All of them come from the service whose deed is checked. */
 export interface Given extends GivenDeed {
   /** The published key set. */
   readonly keys: readonly SealKey[];
   readonly org: string;
-  /** The page of its action; absent on the deed's own. */
+  /** What the page of the deed's action shows; absent on the page of the deed itself. */
   readonly page?: Shown;
-  /** The newest amendment of the action, where it has one. */
+  /** The newest amendment of the action, if it has one. */
   readonly amendment?: GivenDeed;
 }
 
@@ -45,7 +46,7 @@ export interface SealKey {
 
 export interface Check {
   readonly name: string;
-  /** Null: it cannot be said, and why stands in the words. */
+  /** Null if it cannot be decided; `says` then tells why. */
   readonly holds: boolean | null;
   readonly says: string;
 }
@@ -69,7 +70,10 @@ const sha256 = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
 
 const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => `sha256:${hex(await sha256(bytes))}`;
 
-/** RFC 8785 of a JSON value; throws where a text has no canonical form. */
+/**
+ * The form of a JSON value by RFC 8785.
+ * @throws {SyntaxError} if a string holds a lone surrogate, which has no canonical form
+ */
 export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -91,7 +95,7 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 const NEEDED = ['chain', 'source', 'who'] as const satisfies (keyof Body)[];
 const OPTIONAL = ['action', 'policy', 'approval', 'execution', 'witness', 'admin'];
 
-/** Whether it has the sections of a deed: what has not is none, whatever signed it. */
+/** Whether a value has the sections of a deed. Bytes without them are no deed, even if the signature holds. */
 const hasSections = (value: unknown): value is Body =>
   isObject(value) &&
   NEEDED.every((name) => isObject((value as Body)[name])) &&
@@ -100,24 +104,24 @@ const hasSections = (value: unknown): value is Body =>
     return section === null || isObject(section);
   });
 
-/** Null where the bytes are not those that the value would be written as. */
+/** Parses a deed's body; null unless the bytes are exactly the canonical form of what they hold. */
 const bodyIn = (bytes: Uint8Array): Body | null => {
   try {
     const written = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     const value: unknown = JSON.parse(written);
     return hasSections(value) && hasOnlySafeIntegers(value) && canonical(value) === written ? value : null;
   } catch (error) {
-    // No JSON, no UTF-8, or deeper than anything that is written.
+    // No JSON, no UTF-8, or nested too deeply for the parser.
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return null;
     throw error;
   }
 };
 
-/** Null unless encoding the bytes again gives the same text. */
+/** Decodes base64url; null unless encoding the bytes again gives the same text. */
 const fromBase64url = (encoded: unknown): Uint8Array<ArrayBuffer> | null => {
   if (typeof encoded !== 'string' || !/^[A-Za-z0-9_-]*$/.test(encoded)) return null;
   const padded = encoded.replaceAll('-', '+').replaceAll('_', '/');
-  // One character alone holds no byte.
+  // A single character in the last group of four encodes no whole byte.
   if (padded.length % 4 === 1) return null;
   const bytes = Uint8Array.from(atob(padded.padEnd(Math.ceil(padded.length / 4) * 4, '=')), (unit) =>
     unit.charCodeAt(0),
@@ -129,7 +133,10 @@ const fromBase64url = (encoded: unknown): Uint8Array<ArrayBuffer> | null => {
   return again === encoded ? bytes : null;
 };
 
-/** A point in its one encoding, of the prime-order group: browsers take the identity for a key, which signs everything. */
+/**
+ * Whether the bytes are the one encoding of a point in the prime-order group. Browsers accept the identity point as a
+ * key, for which a signature can be made that fits every message.
+ */
 const isKey = (bytes: Uint8Array): boolean => {
   try {
     const point = ed25519.Point.fromBytes(bytes, false);
@@ -150,7 +157,7 @@ const isSealedBy = async (key: Uint8Array<ArrayBuffer>, signature: string, bodyH
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** 128 bits as a number in base 32, highest digit first. */
+/** An id: its prefix, and 128 bits as a number in base 32, the highest digit first. */
 const idOf = (prefix: string, bytes: Uint8Array): string => {
   let number = BigInt(`0x${hex(bytes.slice(0, 16))}`);
   let digits = '';
@@ -230,17 +237,20 @@ const chainChecks = async (body: Body, hash: string, given: Given): Promise<read
 
 const digestOfValue = (value: unknown): Promise<string> => digestOf(text.encode(canonical(value)));
 
-/** A value and its digest: each without the other is told, and never passed over. */
+/**
+ * Compares a value on the page with the digest in the deed. A value without a digest, and a digest without a value, are
+ * reported, too.
+ */
 const compared = async (name: string, stands: Stands, digest: unknown): Promise<Check> => {
   if (typeof digest !== 'string') return { name, ...withoutDigest(stands) };
   if ('value' in stands) {
     const holds = (await digestOfValue(stands.value)) === digest;
     return { name, holds, says: holds ? 'Matches what was sealed' : 'Does not match what was sealed' };
   }
-  // An agent may have reported what looks like the mark of a removed body: then that is what was sealed.
+  // If the deed sealed the digest of the removal mark itself, a tool or an agent returned exactly that value.
   if (stands.absent === 'removed' && digest === (await digestOfValue({ removed: true })))
     return { name, holds: true, says: 'Not removed: {"removed": true} is what the tool returned' };
-  // A tool may have answered with nothing at all.
+  // A result may be null: then the deed sealed the digest of null.
   if (stands.absent === 'none' && digest === (await digestOfValue(null)))
     return { name, holds: true, says: 'Nothing is shown here, and nothing was sealed' };
   return {
@@ -261,7 +271,10 @@ const withoutDigest = (stands: Stands): Omit<Check, 'name'> => {
 
 const isAbout = (body: Body, page: Shown): boolean => body.action?.['id'] === page.id && page.action === page.id;
 
-/** The whole check of the newest amendment as one. @returns its body too, where it can be read */
+/**
+ * Checks the newest amendment, all its checks as one.
+ * @returns the check, and the amendment's body if it can be parsed
+ */
 const amended = async (
   amendment: GivenDeed,
   { keys, org }: Given,
@@ -311,7 +324,7 @@ const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readon
   ];
 };
 
-/** Every check, in the order in which they are read; all but the first two are left out where the bytes say nothing. */
+/** Runs all checks, in the order in which the page shows them; only the first two if the bytes are no deed. */
 export const checkDeed = async (given: Given): Promise<readonly Check[]> => {
   const hash = await digestOf(given.bytes);
   const body = bodyIn(given.bytes);

@@ -11,11 +11,17 @@ import { type ReadDeed, useDeed } from './deed.ts';
 import styles from './deed-check.module.css';
 import type { Shown } from './this-page.ts';
 
-/** The browser may keep a copy for minutes, in which a key can be revoked: it asks each time whether its copy still stands. */
+/**
+ * Reads the key set. `no-cache` asks the service whether the browser's copy is still current, because a key may have
+ * been revoked since.
+ */
 const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
   (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
 
-/** What is checked, each as it was read last: other bytes, or the same read anew, are another question. */
+/**
+ * The inputs of a check. The times of their reads are in the query key, so that a deed which is read again is checked
+ * again.
+ */
 interface Question {
   readonly deed: UseQueryResult<ReadDeed>;
   readonly amendment: UseQueryResult<ReadDeed> | null;
@@ -33,7 +39,8 @@ const useChecks = ({ deed, amendment, shown, org }: Question) => {
     queryKey: ['deed-check', given?.id, deed.dataUpdatedAt, later?.id, amendment?.dataUpdatedAt, org, shown],
     enabled: given !== null && (amendment === null || later !== null),
     gcTime: 0,
-    // What does not hold may be the fault of a moment; what does is asked anew as soon as it was read anew.
+    // A failed check is repeated on the next occasion, because its cause may have been temporary. A check that holds
+    // stays, until the deed is read again.
     staleTime: ({ state }) => (state.data?.checks.some(({ holds }) => holds === false) === true ? 0 : Infinity),
     queryFn: async () => {
       if (given === null) throw new Error('asked without a deed');
@@ -47,10 +54,11 @@ const useChecks = ({ deed, amendment, shown, org }: Question) => {
 };
 
 /**
- * Done by this browser, with code, keys and a deed that all come from the service: what that is worth stands below it.
- * @param id of the deed that was asked for
- * @param shown what the page of its action says
- * @param amendment id of the newest deed of the action, where that is another
+ * The result of the checks, which this browser makes with code, keys and a deed that all come from the service; the
+ * page says what that is worth.
+ * @param id the deed that was asked for
+ * @param shown what the page of its action shows
+ * @param amendment the id of the action's newest deed, if it is another
  */
 export const DeedCheck = ({
   id,
@@ -107,7 +115,7 @@ export const DeedCheck = ({
   );
 };
 
-/** Bytes that the list knows nothing of have no place in the chain: that is told, and never waited for in silence. */
+/** Tells that the list does not have this deed. Without its place in the chain it cannot be checked. */
 const NotListed = ({ onRetry }: { readonly onRetry: () => void }) => (
   <div className={styles['verdict']} data-tone="warn" role="status">
     <Icon name="question" size={18} />

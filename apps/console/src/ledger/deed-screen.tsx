@@ -17,7 +17,7 @@ import { useNames } from './names.ts';
 import { Sections } from './sections.tsx';
 import { VerifyLine } from './verify-line.tsx';
 
-/** What the bytes of the deed say, all of it; nothing here is of the list but the neighbours. */
+/** Shows a deed in full, from its bytes. Only the neighbours come from the list of deeds. */
 export const DeedScreen = ({ id }: { readonly id: string }) => {
   const { data, error, refetch } = useDeed(id);
   const { me } = useSession();
@@ -87,7 +87,10 @@ const Neighbours = ({ deed: { envelope, before, after } }: { readonly deed: Read
 const Neighbour = ({ deed, none }: { readonly deed: Schemas['Deed'] | null; readonly none: string }) =>
   deed === null ? none : <Link href={`/deeds/${deed.id}`}>#{deed.seq}</Link>;
 
-/** What a page of the service cannot prove: it comes from where the deed comes from. */
+/**
+ * Tells how to verify the deed without the service: a page cannot prove that, because it comes from the same service as
+ * the deed.
+ */
 const Verify = ({ org }: { readonly org: string }) => (
   <Panel title="Verify independently">
     <p className={styles['note']}>

@@ -22,7 +22,7 @@ type Deed = Schemas['Deed'];
 
 const FILTERS = ['kind', 'action', 'issued_at[gte]', 'issued_at[lt]'] as const;
 
-/** The ledger, newest first, each deed by what it is about. */
+/** The ledger, newest first; each row tells what its deed is about. */
 export const DeedsScreen = () => {
   const list = useFilteredList('deeds', FILTERS, (query) =>
     answerOf(api.GET('/v1/deeds', { params: { query: { ...query, order: 'desc' } } })),
@@ -61,7 +61,9 @@ const NoDeeds = () => (
 
 const DAY_MS = 86_400_000;
 
-/** By the service itself, over the last 24 hours; and the whole chain, to be checked without it. */
+/**
+ * Lets the service check the deeds of the last 24 hours, and tells how to check the whole chain without the service.
+ */
 const LedgerCheck = () => {
   const { me } = useSession();
   const check = useMutation({

@@ -5,7 +5,7 @@ import { shortId } from '../kernel/said.ts';
 import { Id, Said } from '../kit/kit.tsx';
 import { useNames } from './names.ts';
 
-/** What an id is the id of: by its name where it has one, with the way to its page, and the id beside it. */
+/** An object by its id: its name if it has one, as a link to its page, with the id beside it. */
 export const Named = ({ id }: { readonly id: string }) => {
   const name = useNames().get(id);
   const place = placeOfId(id);
@@ -48,7 +48,7 @@ const ACTORS: Readonly<Record<string, string>> = {
   system: 'the service',
 };
 
-/** Who did something, in a sentence. */
+/** An actor, as a part of a sentence. */
 export const ActorName = ({ actor }: { readonly actor: Pick<Schemas['Actor'], 'type' | 'id'> | null }) => {
   const names = useNames();
   if (actor === null) return <>somebody</>;

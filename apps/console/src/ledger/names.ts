@@ -11,13 +11,13 @@ interface Listed {
 
 const namesIn = (list: Listed | undefined): Names => new Map(list?.data.map(({ id, name }) => [id, name]));
 
-/** Names of agents by their ids; empty while they are read. */
+/** The agents' names by id; empty while they are loading. */
 export const useAgentNames = (): Names => {
   const { data } = useEveryAgent();
   return useMemo(() => namesIn(data), [data]);
 };
 
-/** Of everything that a deed names by its id alone and that has a name: agents, connectors, policies, people, this organization. */
+/** The names of all that deeds name by id only: agents, connectors, policies, members and this organization. */
 export const useNames = (): Names => {
   const { me } = useSession();
   const agents = useAgentNames();

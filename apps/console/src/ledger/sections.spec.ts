@@ -25,10 +25,10 @@ describe('the sections of a deed', () => {
     expect(absent).toEqual(['Approval', 'Evidence', 'Cost', 'Change']);
   });
 
-  it('have labels, name what is empty, and leave nothing out', () => {
+  it('have labels, list the empty members, and leave nothing out', () => {
     expect(labels('who')).toEqual(['By', 'Agent', 'API key']);
     expect(sections[0]?.empty).toEqual(['On behalf of', 'Session']);
-    // A test key is something to say; that a name was not cut is nothing.
+    // `livemode: false` is shown, because it tells of a test key; other values of `false` are listed as empty.
     expect(labels('action')).toEqual(['Tool', 'Action', 'Key', 'later']);
     expect(labels('chain')).toEqual([
       ...['Sequence number', 'Issued at', 'Deed', 'Kind', 'Previous deed hash', 'Seal key', 'Organization'],
@@ -40,7 +40,7 @@ describe('the sections of a deed', () => {
 describe('the body in bytes', () => {
   const read = (text: string) => bodyIn(new TextEncoder().encode(text));
 
-  it('is read where it is one', () => expect(read(JSON.stringify(BODY))).toMatchObject({ seq: 7 }));
+  it('is parsed if it is a deed', () => expect(read(JSON.stringify(BODY))).toMatchObject({ seq: 7 }));
 
   it.each([
     '',

@@ -1,6 +1,6 @@
 import type { DeedBody, Section } from './body.ts';
 
-/** One member of a section: its name in the format, and what people call it. */
+/** One member of a section: its name in the format, and its label for people. */
 export interface Line {
   readonly name: string;
   readonly label: string;
@@ -11,13 +11,13 @@ export interface SectionOfDeed {
   readonly name: string;
   readonly title: string;
   readonly lines: readonly Line[];
-  /** Labels of the members that hold nothing. */
+  /** Labels of the members without a value. */
   readonly empty: readonly string[];
 }
 
 type Labels = readonly (readonly [member: string, label: string])[];
 
-/** In the order in which a deed is read; what a section holds besides stands after these, under its own name. */
+/** The sections and their known members, in reading order. Other members follow, under their names in the format. */
 const SECTIONS: readonly (readonly [name: string, title: string, labels: Labels])[] = [
   [
     'who',
@@ -153,7 +153,7 @@ const sectionOf = (name: string, title: string, labels: Labels, members: Section
     .filter((member) => !labels.some(([labelled]) => labelled === member))
     .map((member) => [member, member] as const);
   const lines = [...known, ...others].map(([member, label]) => ({ name: member, label, value: members[member] }));
-  // Whether a key was a test key is worth saying; no other `false` is.
+  // `livemode: false` is shown, because it tells of a test key; any other `false` counts as empty.
   const isEmpty = ({ name: member, value }: Line): boolean => isNothing(value) && member !== 'livemode';
   return {
     name,
@@ -166,7 +166,7 @@ const sectionOf = (name: string, title: string, labels: Labels, members: Section
 const isSection = (value: unknown): value is Section =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every member of a deed: what it holds in the order in which it is read, and by name what holds nothing. */
+/** All members of a deed, in reading order, and the titles of the sections that are null. */
 export const sectionsOf = (
   body: DeedBody,
 ): { readonly sections: readonly SectionOfDeed[]; readonly absent: readonly string[] } => {
@@ -175,7 +175,7 @@ export const sectionsOf = (
   const known = SECTIONS.flatMap(([name, title, labels]) => {
     const members = all[name];
     if (!isSection(members)) return [];
-    // What belongs to no section says where the deed stands.
+    // The deed's top-level members are shown with the chain section, since they tell the deed's place in it.
     return [sectionOf(name, title, labels, name === 'chain' ? { ...own, ...members } : members)];
   });
   const unknown = Object.entries(all).flatMap(([name, value]) =>

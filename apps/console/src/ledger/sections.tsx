@@ -10,13 +10,13 @@ import styles from './ledger.module.css';
 import { ActorName, Named } from './named.tsx';
 import { type Line, type SectionOfDeed, sectionsOf } from './sections.ts';
 
-/** Every member of the deed in words, nothing left out: what is empty is named in one line. */
+/** All members of a deed in words. Those without a value are listed in one line. */
 export const Sections = ({
   body,
   place,
 }: {
   readonly body: DeedBody;
-  /** Beside what the deed says of its place in the chain: its neighbours. */
+  /** Shown in the chain section: links to the deed's neighbours. */
   readonly place: ReactNode;
 }) => {
   const { sections, absent } = sectionsOf(body);
@@ -56,7 +56,7 @@ const ID = /^(act|agt|apr|con|deed|key|mem|org|pol|pv|usr|whk)_[0-7][0-9a-hjkmnp
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const LONG = /^(sha256:[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** What the format calls by a word, for people; by section and member. */
+/** Words for the values that the format uses, by section and member. */
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'action.mode': { gateway: 'the service', proxy: 'the agent' },
   'action.livemode': { true: 'live', false: 'test' },
@@ -105,7 +105,7 @@ const Value = ({ section, line: { name, value } }: { readonly section: SectionOf
   return <Plain value={value} />;
 };
 
-/** Somebody who acted, or something that was changed: by its name, with its id beside it. */
+/** An actor or the target of a change: by name, with the id beside it. */
 const Whoever = ({
   section,
   actor: { type, id },

@@ -25,7 +25,7 @@ const deedId = (eventId: string): string => {
   return `deed_${Array.from({ length: 26 }, (_, index) => digit(25 - index)).join('')}`;
 };
 
-/** A genuine deed, as the service would have sealed it. */
+/** A genuine deed, signed as the service would sign it. */
 const sealed = (seq: number, sections: object): GivenDeed => {
   const source = {
     event_id: `0198f3b1-7d4a-7c3a-9b1e-${String(seq).padStart(12, '0')}`,
@@ -73,7 +73,7 @@ const found = async (name: string, page: Shown, deed = DEED): Promise<Check | un
   (await check(page, deed)).find((one) => one.name === name);
 
 describe('the page of an action', () => {
-  it('holds where all of it is as it was sealed', async () => {
+  it('passes if everything is as it was sealed', async () => {
     const checks = await check(PAGE);
     expect(checks.filter(({ holds }) => holds !== true).map(({ name }) => name)).toEqual(['Followed']);
     expect(checks.map(({ name }) => name).slice(-5)).toEqual([
@@ -81,16 +81,17 @@ describe('the page of an action', () => {
     ]);
   });
 
-  it('does not take the genuine deed of another call, with the same arguments and the same result', async () => {
+  it('fails with the genuine deed of another call, even with the same arguments and result', async () => {
     const other = sealed(3, { who, action: action('act_b'), policy, execution: ran, witness: known });
     expect(await saysNo(PAGE, { ...other, id: DEED.id })).toEqual(['This deed', 'This action']);
-    // Also where the service names it as the action's deed, or answers with another action than that of the address.
+    // The same holds if the service names the other deed as the action's, or answers with another action than the
+    // requested one.
     expect(await saysNo(PAGE, other)).toEqual(['This action']);
     expect(await saysNo({ ...PAGE, action: 'act_b' }, other)).toEqual(['This action']);
     expect(await saysNo({ ...PAGE, id: 'act_b' }, DEED)).toEqual(['This action']);
   });
 
-  it('does not take a deed of a change for one of an action', async () => {
+  it('fails with an admin deed', async () => {
     const change = sealed(3, { who, action: null, kind: 'admin', admin: { action: 'org.stopped' } });
     expect(await saysNo(PAGE, change)).toContain('This action');
   });
@@ -110,7 +111,7 @@ describe('the page of an action', () => {
     ['what ran', { execution: { ...execution, status: 'unknown' } }],
     ['the evidence', { witness: { ...known, level: 'L2' } }],
     ['the evidence', { witness: null }],
-  ])('names what it says otherwise: %s', async (word, change) => {
+  ])('names the part that differs: %s', async (word, change) => {
     const no = await found('This page', { ...PAGE, ...change });
     expect(no).toMatchObject({ holds: false, says: `Differs from what was sealed: ${word}` });
   });
@@ -123,7 +124,7 @@ describe('a value on the page', () => {
     ...{ result: { absent: 'none' }, evidence: { absent: 'none' } },
   };
 
-  it('that was never sealed is a cross', async () => {
+  it('fails if it was never sealed', async () => {
     expect(await saysNo(DENIED, denied)).toEqual([]);
     expect(await saysNo({ ...DENIED, result: { value: RESULT } }, denied)).toEqual(['This result']);
     expect(await saysNo({ ...DENIED, result: { absent: 'removed' } }, denied)).toEqual(['This result']);
@@ -136,7 +137,7 @@ describe('a value on the page', () => {
     expect(await saysNo({ ...PAGE, [name]: { value: { other: 1 } } })).toHaveLength(1);
   });
 
-  it('that is not there, though it was sealed, is told with its reason', async () => {
+  it('is reported with the reason, if it was sealed and is not shown', async () => {
     const removed = await found('This result', { ...PAGE, result: { absent: 'removed' } });
     expect(removed).toMatchObject({ holds: null, says: expect.stringContaining('the end of the retention period') });
     const hidden = await found('This result', { ...PAGE, result: { absent: 'none' } });
@@ -151,8 +152,8 @@ describe('a value on the page', () => {
   });
 });
 
-describe('what looks like the mark of a removed body', () => {
-  it('is the result where that was sealed: an agent hides no report behind it', async () => {
+describe('a result that equals the mark of a removed body', () => {
+  it('is the result if its digest was sealed, so that an agent cannot pass a report off as removed', async () => {
     const reported = sealed(7, {
       ...{ who, action: action('act_a'), policy, witness: known },
       execution: { ...ran, result_digest: digestOf({ removed: true }) },
@@ -164,7 +165,7 @@ describe('what looks like the mark of a removed body', () => {
   });
 });
 
-describe('people', () => {
+describe('the people of an approval', () => {
   const decided = { decided_at: AT, decided_by: { type: 'user', id: 'usr_2' } };
   const countersigned = ['usr_1', 'usr_2'].map((by) => ({ by, at: AT }));
   const approval = { id: 'apr_1', status: 'approved', ...decided, countersigned };
@@ -172,7 +173,7 @@ describe('people', () => {
   const people = { ...decided, signed: countersigned.toReversed() };
   const page: Shown = { ...PAGE, approval: { id: 'apr_1', status: 'approved' }, people };
 
-  it('who signed and decided stand as they were sealed', async () => {
+  it('pass if signatures and decision are as they were sealed', async () => {
     expect(await saysNo(page, deed)).toEqual([]);
     expect(await saysNo({ ...page, people: null }, deed)).toEqual([]);
   });
@@ -182,7 +183,7 @@ describe('people', () => {
     ['another time', { ...people, decided_at: '2026-10-01T12:00:01.000Z' }],
     ['a signature that nobody gave', { ...people, signed: [...people.signed, { by: 'usr_9', at: AT }] }],
     ['a signature left out', { ...people, signed: people.signed.slice(1) }],
-  ])('%s is a cross', async (_title, shown) => {
+  ])('fail with %s', async (_title, shown) => {
     expect(await found('This page', { ...page, people: shown }, deed)).toMatchObject({
       holds: false,
       says: 'Differs from what was sealed: who decided',
@@ -196,12 +197,12 @@ describe('a later verdict', () => {
     sealed(9, { kind: 'amendment', who: { ...who, on_behalf_of: null }, action: action(id), witness: later });
   const page: Shown = { ...PAGE, witness: later, evidence: { value: { found: 2 } } };
 
-  it('is that of the newest amendment, which is checked as a whole', async () => {
+  it('is compared with the newest amendment, which is checked as a whole', async () => {
     expect(await saysNo(page, DEED, amendmentOf('act_a'))).toEqual([]);
     expect(await saysNo(PAGE, DEED, amendmentOf('act_a'))).toEqual(['This page', 'This evidence']);
   });
 
-  it('is no verdict where the amendment is of another action, no amendment, or altered', async () => {
+  it('fails if the amendment is of another action, no amendment, or altered', async () => {
     expect(await saysNo(page, DEED, amendmentOf('act_b'))).toEqual(['Amended']);
     expect(await saysNo(PAGE, DEED, DEED)).toEqual(['Amended']);
     const { bytes, ...genuine } = amendmentOf('act_a');

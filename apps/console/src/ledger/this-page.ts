@@ -1,20 +1,20 @@
-// What stands on the page of an action, against the body of its deed (docs/deed-format.md).
+// Compares the page of an action with the body of its deed (docs/deed-format.md).
 
-/** A value as it stands on the page; else why it does not: its days are over, or there is none to be shown. */
+/** A value that the page shows; or why it shows none: the body was removed, or there is none. */
 export type Stands = { readonly value: unknown } | { readonly absent: 'removed' | 'none' };
 
-/** What people said, as the page tells it. */
+/** The decision and the signatures of an approval, as the page shows them. */
 export interface ShownApproval {
   readonly decided_at: string | null;
   readonly decided_by: { readonly type: string; readonly id: string | null } | null;
   readonly signed: readonly { readonly by: string; readonly at: string }[];
 }
 
-/** What the page of an action says, as it says it. */
+/** What the page of an action shows. */
 export interface Shown {
-  /** Of the address. */
+  /** The action's id in the address. */
   readonly id: string;
-  /** Of the action that the service answered with. */
+  /** The action's id in the service's answer. */
   readonly action: string;
   readonly tool: string;
   readonly agent: string;
@@ -27,7 +27,7 @@ export interface Shown {
   readonly status: string;
   readonly decision: Section;
   readonly approval: { readonly id: string; readonly status: string } | null;
-  /** Null while it was not read. */
+  /** Null while it is loading. */
   readonly people: ShownApproval | null;
   readonly execution: Section;
   readonly witness: Section;
@@ -38,7 +38,7 @@ export interface Shown {
 
 type Section = Readonly<Record<string, unknown>> | null;
 
-/** A deed's body, as far as a page shows it. */
+/** The parts of a deed's body that a page shows. */
 export interface Sealed {
   readonly who: { readonly agent: unknown; readonly on_behalf_of: unknown; readonly session: unknown };
   readonly action: Readonly<Record<string, unknown>> | null;
@@ -48,7 +48,7 @@ export interface Sealed {
   readonly witness: Readonly<Record<string, unknown>> | null;
 }
 
-/** One word of the action, as its badge has it. */
+/** The action's status in one word, as its badge shows it. */
 const statusIn = ({ policy, approval, execution }: Sealed): unknown => {
   if (policy?.['outcome'] === 'deny') return 'denied';
   if (approval !== null && approval['status'] !== 'approved') return approval['status'];
@@ -68,7 +68,11 @@ type Signature = ShownApproval['signed'][number];
 const inOrder = (signed: readonly Signature[]): readonly unknown[] =>
   signed.map(({ by, at }) => `${by} ${at}`).toSorted();
 
-/** Of an approved action those that counted, of another all that were given: of these a page may know fewer. */
+/**
+ * The decision and signatures on the page and in the deed, in comparable form. The deed of an approved action holds
+ * exactly the signatures that counted, so the page must show all of them. The deed of another holds all that were
+ * given, of which the page may know fewer: only those that the page shows are compared.
+ */
 const people = ({ people: shown }: Shown, { approval }: Sealed): readonly [unknown, unknown] => {
   if (shown === null || approval === null) return [shown, approval === null ? null : shown];
   const by = approval['decided_by'] as ShownApproval['decided_by'];
@@ -84,9 +88,9 @@ const people = ({ people: shown }: Shown, { approval }: Sealed): readonly [unkno
 };
 
 /**
- * What the page says otherwise than it was sealed, in words; empty where all of it is as it was sealed.
- * @param deed the action's own
- * @param newest its newest, which has the verdict that stands on the page
+ * What the page shows differently from what was sealed, in words; empty if nothing differs.
+ * @param deed the deed of the action itself
+ * @param newest its newest deed, whose verdict the page shows
  */
 export const differences = (shown: Shown, deed: Sealed, newest: Sealed): readonly string[] => {
   const facts: readonly (readonly [name: string, page: unknown, sealed: unknown])[] = [

@@ -2,7 +2,10 @@ import { Link } from 'wouter';
 import kit from '../kit/kit.module.css';
 import styles from './ledger.module.css';
 
-/** The line that checks an export without the service: the file as the browser names it, and where its two unknowns are from. */
+/**
+ * The command that checks an export without the service, with the file name that the browser gives it, and where its
+ * two unknown values come from.
+ */
 export const VerifyLine = ({ org }: { readonly org: string }) => (
   <>
     <pre className={kit['code']} tabIndex={0}>

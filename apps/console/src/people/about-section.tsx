@@ -11,7 +11,7 @@ import styles from './settings.module.css';
 
 type SealKey = Schemas['SealKey'];
 
-/** What is running, which keys seal, and where it is described. */
+/** The running version, the seal keys, and links to the documentation. */
 export const AboutSection = () => {
   const docsUrl = useVersion().data?.docs_url ?? null;
   return (
@@ -97,7 +97,10 @@ const KeysPanel = () => {
   );
 };
 
-/** Null while it is computed, and where the browser computes none: over plain http beyond localhost. */
+/**
+ * The fingerprint of a seal key; null while it is computed, and if the page is not in a secure context (plain http
+ * other than localhost), where browsers offer no hash function.
+ */
 const useFingerprint = (publicKey: string): string | null =>
   useQuery({
     queryKey: ['fingerprint', publicKey],

@@ -9,11 +9,11 @@ import { beginOf } from './key-stand.ts';
 
 type AdminKey = Schemas['AdminKey'];
 
-/** A key that was made just now. */
+/** A key that was just made. */
 export interface MadeKey {
-  /** Null where the answer that held it got lost. */
+  /** Null if the answer that held it was lost. */
   readonly secret: string | null;
-  /** Whether it takes the place of another one. */
+  /** Whether it replaces another key. */
   readonly replaced: boolean;
 }
 

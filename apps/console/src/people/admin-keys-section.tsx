@@ -22,7 +22,7 @@ type Open =
   | ({ readonly is: 'secret' } & MadeKey)
   | null;
 
-/** Keys of programs that may do what an admin may. */
+/** The admin keys: keys of programs that may do what an admin may. */
 export const AdminKeysSection = () => {
   const queries = useQueryClient();
   const [open, setOpen] = useState<Open>(null);
@@ -111,7 +111,7 @@ interface WithOpen {
   readonly onOpen: (open: Open) => void;
 }
 
-/** Those that open something first; the others behind a press. */
+/** Keys that work come first; expired and revoked ones are behind a disclosure. */
 const KeysTable = ({ rows, onOpen }: WithOpen & { readonly rows: readonly AdminKey[] }) => {
   const nowMs = serverNow();
   const [over, working] = [true, false].map((wanted) =>

@@ -25,7 +25,7 @@ interface Draft {
   readonly life?: LifeDraft;
 }
 
-/** How people are asked, and for how long. */
+/** How approvers are notified, and how long a call waits for them. */
 export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }) => {
   const [draft, setDraft] = useState<Draft>({});
   const change = useSettingsChange(() => setDraft({}));
@@ -66,7 +66,7 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
   );
 };
 
-/** How long a call waits for people. */
+/** The field for how long a call waits for approval. */
 const Life = ({
   count,
   unit,

@@ -1,5 +1,5 @@
 /**
- * What `verify --pin` takes: SHA-256 over the 32 bytes of a seal key.
+ * The fingerprint of a seal key, as `verify --pin` takes it: SHA-256 over the key's 32 bytes.
  * @param publicKey `ed25519:` and 43 characters of base64url, as keys.json has it
  * @returns `sha256:` and 64 hex digits
  */

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-10-01T09:00:00.000Z');
 const EARLIER = '2026-10-01T08:59:59.999Z';
 const LATER = '2026-10-01T09:00:00.001Z';
 
-describe('how a key stands', () => {
+describe('the state of a key', () => {
   it.each([
     [null, null, null, 'works', false],
     [LATER, null, null, 'works', false],
@@ -20,7 +20,7 @@ describe('how a key stands', () => {
   });
 });
 
-it('is named by how it begins', () => {
+it('a key is named by its first characters', () => {
   expect([true, false].map((livemode) => beginOf({ livemode, prefix: '0hbm08ff' }))).toEqual([
     'svc_live_0hbm08ff',
     'svc_test_0hbm08ff',

@@ -1,9 +1,12 @@
 import type { Schemas } from '../kernel/client.ts';
 
-/** `ends`: it was rolled, and its overlap is not over. `works`: also a key that was made with an end to come. */
+/**
+ * The state of a key. `ends`: the key was rolled and its overlap still runs. `works` includes keys with an expiry in
+ * the future.
+ */
 export type KeyStand = 'works' | 'ends' | 'ended' | 'revoked';
 
-/** @param nowMs by the service's clock */
+/** @param nowMs the time by the service's clock */
 export const standOfKey = (
   {
     expires_at: expiresAt,
@@ -18,7 +21,7 @@ export const standOfKey = (
   return successor === null ? 'works' : 'ends';
 };
 
-/** As it begins, up to its secret: enough to find it where it is used. */
+/** The first characters of a key, up to its secret: enough to find where the key is used. */
 export const beginOf = ({ livemode, prefix }: Pick<Schemas['AdminKey'], 'livemode' | 'prefix'>): string =>
   `svc_${livemode ? 'live' : 'test'}_${prefix}`;
 

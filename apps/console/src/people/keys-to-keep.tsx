@@ -15,7 +15,10 @@ interface KeysOfMember {
   readonly refetch: () => unknown;
 }
 
-/** The working admin keys that a member made, for whoever may see them: also those that are older than many which ended. */
+/**
+ * The working admin keys that a member made, for admins and owners. All pages are read, because a working key may be
+ * older than many ended ones.
+ */
 export const useKeysOf = ({ user, status }: Schemas['Membership']): KeysOfMember => {
   const may = useMay('admin');
   const { data, error, refetch } = useQuery({
@@ -27,7 +30,7 @@ export const useKeysOf = ({ user, status }: Schemas['Membership']): KeysOfMember
   return { keys: made.filter((key) => !isOver(standOfKey(key, serverNow()))), error, refetch };
 };
 
-/** What goes with the person, and a check for each key that stays. */
+/** What is removed together with the member, and a checkbox for each key that is to stay. */
 export const KeysToKeep = ({
   keys: { keys, error, refetch },
   kept,

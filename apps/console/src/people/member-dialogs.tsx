@@ -13,7 +13,7 @@ import { linesOf, ROLES, rolesToGive } from './member-rights.ts';
 type Membership = Schemas['Membership'];
 
 interface DialogProps {
-  /** Says what has happened. */
+  /** Called with a sentence that says what has happened. */
   readonly onDone: (said: string) => void;
   readonly onClose: () => void;
 }
@@ -25,7 +25,7 @@ const useLooker = () => {
 
 const nameOf = ({ email, user }: Membership): string => plain(email ?? user);
 
-/** A mail with a link that works for seven days; again, with a fresh one. */
+/** Invites somebody by a mail whose link works for seven days; or sends an invited person a new link. */
 export const Invite = ({ again, onDone, onClose }: DialogProps & { readonly again: Membership | null }) => {
   const roles = rolesToGive(useLooker());
   const [email, setEmail] = useState(again?.email ?? '');
@@ -85,7 +85,7 @@ const RoleChoice = ({
   <Choices legend="Role" chosen={chosen} onChoose={onChoose} of={roles.map((value) => ({ value, ...ROLES[value] }))} />
 );
 
-/** An owner's: the role, and which references mean this person. */
+/** For owners: changes a member's role, and the references by which calls name this person. */
 export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
   const roles = rolesToGive(useLooker());
   const [role, setRole] = useState(member.role);
@@ -137,7 +137,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean => one.join('\n') === other.join('\n');
 
-/** Removing somebody, withdrawing an invitation, or leaving: what it ends stands above the button. */
+/** Removes a member, withdraws an invitation, or leaves the organization. Says what ends with that before the press. */
 export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readonly member: Membership }) => {
   const isMe = member.id === useLooker().membership;
   const [kept, setKept] = useState<readonly string[]>([]);
@@ -146,7 +146,7 @@ export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readon
     (id: string) =>
       bodyOf(api.DELETE('/v1/org/members/{id}', { params: { path: { id }, query: { 'keep_keys[]': [...kept] } } })),
     () => {
-      // Whoever has left has no session here any more.
+      // A person who has left has no session in this organization any more.
       if (isMe) location.assign('/login');
       else onDone(`${nameOf(member)} is ${member.status === 'invited' ? 'no longer invited' : 'removed'}.`);
     },

@@ -9,7 +9,7 @@ const member = (role: Role, status: Membership['status'] = 'active', id = 'mem_o
 const rights = (of: Membership, role: Role): readonly string[] =>
   Object.entries(rightsOver(of, { role, membership: 'mem_me' })).flatMap(([name, may]) => (may ? [name] : []));
 
-describe('what is offered', () => {
+describe('the offered buttons', () => {
   it.each([
     ['viewer', 'owner', []],
     ['viewer', 'viewer', []],
@@ -18,7 +18,7 @@ describe('what is offered', () => {
     ['admin', 'owner', []],
     ['owner', 'viewer', ['change', 'remove']],
     ['owner', 'owner', ['change', 'remove']],
-  ] as const)('to a %s over a %s: %j', (me, role, offered) => {
+  ] as const)('for a %s, over a %s: %j', (me, role, offered) => {
     expect(rights(member(role), me)).toEqual(offered);
   });
 
@@ -26,17 +26,17 @@ describe('what is offered', () => {
     ['viewer', ['leave']],
     ['admin', ['leave']],
     ['owner', ['change', 'leave']],
-  ] as const)('to a %s over oneself: %j', (role, offered) => {
+  ] as const)('for a %s, over the own membership: %j', (role, offered) => {
     expect(rights(member(role, 'active', 'mem_me'), role)).toEqual(offered);
   });
 
-  it('of an invitation: a fresh link, and to withdraw it', () => {
+  it('over an invitation: a new link, and withdrawing it', () => {
     expect(rights(member('admin', 'invited'), 'admin')).toEqual(['invite', 'remove']);
     expect(rights(member('owner', 'invited'), 'admin')).toEqual([]);
     expect(rights(member('viewer', 'invited'), 'viewer')).toEqual([]);
   });
 
-  it('nothing over who was removed', () => {
+  it('over a removed member: none', () => {
     expect(rights(member('viewer', 'removed'), 'owner')).toEqual([]);
   });
 });
@@ -46,6 +46,6 @@ it('nobody gives away a role above their own', () => {
   expect(given).toEqual([[], ['viewer', 'admin'], ['viewer', 'admin', 'owner']]);
 });
 
-it('lines are what stands in them', () => {
+it('linesOf leaves out empty and repeated lines', () => {
   expect(linesOf(' user:1 \n\nuser:2\nuser:1\n')).toEqual(['user:1', 'user:2']);
 });

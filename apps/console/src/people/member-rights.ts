@@ -3,7 +3,7 @@ import type { Role } from '../kernel/session.tsx';
 
 type Membership = Schemas['Membership'];
 
-/** Who looks: their role, and which membership is their own. */
+/** The signed-in person: the role, and the id of the own membership. */
 export interface Looker {
   readonly role: Role;
   readonly membership: string;
@@ -11,14 +11,17 @@ export interface Looker {
 
 export interface MemberRights {
   readonly change: boolean;
-  /** Again, with a fresh link. */
+  /** Inviting again, with a new link. */
   readonly invite: boolean;
   readonly remove: boolean;
-  /** Removing oneself. */
+  /** Leaving the organization. */
   readonly leave: boolean;
 }
 
-/** What may be asked for (docs/sign-in.md, Roles). The service judges each again; what it would refuse for the role alone is not drawn. */
+/**
+ * The buttons to offer for a member (docs/sign-in.md, Roles): none that the service would refuse because of the role.
+ * The service checks each request itself.
+ */
 export const rightsOver = ({ id, role, status, email }: Membership, me: Looker): MemberRights => {
   const manages = me.role === 'owner' || (me.role === 'admin' && role !== 'owner');
   const isMe = id === me.membership;
@@ -30,7 +33,7 @@ export const rightsOver = ({ id, role, status, email }: Membership, me: Looker):
   };
 };
 
-/** Roles that somebody may give away. */
+/** The roles that a person may give to others. */
 export const rolesToGive = (me: Looker): readonly Role[] =>
   me.role === 'owner' ? ['viewer', 'admin', 'owner'] : me.role === 'admin' ? ['viewer', 'admin'] : [];
 
@@ -43,7 +46,7 @@ export const ROLES: Readonly<Record<Role, { readonly name: string; readonly abou
   },
 };
 
-/** Lines of a text, without empty ones and those that stand twice. */
+/** The lines of a text, without empty and repeated ones. */
 export const linesOf = (text: string): readonly string[] => [
   ...new Set(
     text

@@ -26,7 +26,7 @@ type Open =
   | { readonly is: 'change' | 'remove'; readonly member: Membership }
   | null;
 
-/** Who belongs here, and what may be done about it. */
+/** The members of the organization, with the buttons to change and remove them. */
 export const MembersSection = () => {
   const { filters } = useFilters();
   const queries = useQueryClient();

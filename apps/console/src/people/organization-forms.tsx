@@ -78,7 +78,7 @@ const Removal = ({ days }: { readonly days: number }) => (
   </Warning>
 );
 
-/** Fewer days remove more than before, for good: that is said before it is pressed. */
+/** The retention of bodies. A warning before saving says that fewer days remove more bodies, for good. */
 export const RetentionForm = ({ org }: { readonly org: Organization }) => {
   const [draft, setDraft] = useState<{ readonly isDefault: boolean; readonly days: string } | null>(null);
   const change = useSettingsChange(() => setDraft(null));

@@ -15,7 +15,7 @@ import styles from './settings.module.css';
 
 type Organization = Schemas['Organization'];
 
-/** Every setting with who may change it: a form for who may, its value for everybody else. */
+/** The settings of the organization: a form for those who may change a setting, else its value and who may. */
 export const OrganizationSection = () => {
   const { data: org, error, refetch } = useOrganization();
   if (org === undefined)
@@ -59,7 +59,7 @@ const NamePanel = ({ org }: { readonly org: Organization }) => (
   </Panel>
 );
 
-/** The value, and who may change it. */
+/** The value of a setting, and who may change it. */
 const Owners = ({ children }: { readonly children: ReactNode }) => (
   <>
     <dl className={styles['facts']}>{children}</dl>

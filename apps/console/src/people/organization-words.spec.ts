@@ -8,17 +8,17 @@ describe('how long a call waits for people', () => {
     [7_200, 2, 'hours'],
     [86_400, 1, 'days'],
     [2_592_000, 30, 'days'],
-  ] as const)('%i seconds stand as %i %s, and are the same seconds again', (seconds, count, unit) => {
+  ] as const)('%i seconds are %i %s, and convert back', (seconds, count, unit) => {
     expect(lifeOf(seconds)).toEqual({ count, unit });
     expect(secondsOf(count, unit)).toBe(seconds);
   });
 
-  it('loses nothing of what another client has set', () => {
+  it('keeps seconds that are no whole minutes, as another client may set', () => {
     const { count, unit } = lifeOf(90);
     expect(secondsOf(count, unit)).toBe(90);
   });
 
-  it('is said as people say it', () => {
+  it('is put in words', () => {
     expect([lifeInWords(86_400), lifeInWords(7_200), lifeInWords(undefined)]).toEqual([
       '1 day',
       '2 hours',
@@ -27,6 +27,6 @@ describe('how long a call waits for people', () => {
   });
 });
 
-it('bodies are kept for the days that were chosen, or for those of the service', () => {
+it('the days of retention are the chosen ones, or the default', () => {
   expect([daysInWords(null), daysInWords(1), daysInWords(30)]).toEqual(['90 days (default)', '1 day', '30 days']);
 });

@@ -2,7 +2,7 @@ import type { Schemas } from '../kernel/client.ts';
 
 export type Door = NonNullable<Schemas['ApprovalSettings']['mail']>;
 
-/** Unless an owner says otherwise: docs/retention.md. */
+/** Days that bodies are kept if the owners choose no other number: docs/retention.md. */
 export const RETENTION_DEFAULT_DAYS = 90;
 
 const days = (count: number): string => `${count} ${count === 1 ? 'day' : 'days'}`;
@@ -10,7 +10,7 @@ const days = (count: number): string => `${count} ${count === 1 ? 'day' : 'days'
 export const daysInWords = (retention: number | null): string =>
   retention === null ? `${days(RETENTION_DEFAULT_DAYS)} (default)` : days(retention);
 
-/** The state before anybody has chosen is the service's own. */
+/** How approvers are notified, in words. Undefined, before a choice was made, means the service's default. */
 export const doorInWords = (door: Door | undefined): string => {
   switch (door) {
     case 'decide':
@@ -30,7 +30,7 @@ export type Unit = keyof typeof UNITS;
 
 const isUnit = (unit: string): unit is Unit => Object.hasOwn(UNITS, unit);
 
-/** The largest unit that a time is whole in: 5,400 s are 90 minutes. */
+/** A duration in the largest unit that gives a whole number: 5,400 s are 90 minutes. */
 export const lifeOf = (seconds: number): { readonly count: number; readonly unit: Unit } => {
   const unit = Object.keys(UNITS)
     .reverse()
@@ -41,7 +41,7 @@ export const lifeOf = (seconds: number): { readonly count: number; readonly unit
 
 export const secondsOf = (count: number, unit: Unit): number => Math.round(count * UNITS[unit]);
 
-/** `90 minutes`, `1 day` */
+/** A duration in words: `90 minutes`, `1 day`. */
 export const lifeInWords = (seconds: number | undefined): string => {
   if (seconds === undefined) return 'default of the service';
   const { count, unit } = lifeOf(seconds);

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import styles from './settings.module.css';
 
-/** What a change has done, as the service answered, with the deed that holds it. Null: nothing has changed. */
+/** Confirms a change in words, with a link to its deed. Without a deed (null), nothing has changed. */
 export const Sealed = ({
   deed,
   children,

@@ -1,11 +1,11 @@
 import type { Role } from '../kernel/session.tsx';
 
 export interface Section {
-  /** As the address has it, behind /app/settings. */
+  /** The part of the address after /app/settings/. */
   readonly id: string;
   readonly name: string;
   readonly about: string;
-  /** Who may read what it shows. */
+  /** The role that is needed to read the section. */
   readonly role: Role;
 }
 
@@ -38,6 +38,6 @@ export type SectionId = (typeof SECTIONS)[number]['id'];
 
 const WEBHOOK = /^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** The section of an address; a webhook's own page stands below webhooks. Undefined where there is none. */
+/** The section of an address; a webhook's page belongs to webhooks. Undefined if there is no such section. */
 export const sectionOf = (place: string): (Section & { readonly id: SectionId }) | undefined =>
   SECTIONS.find(({ id }) => id === (WEBHOOK.test(place) ? 'webhooks' : place));

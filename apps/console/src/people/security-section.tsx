@@ -15,7 +15,7 @@ import styles from './settings.module.css';
 
 type SecurityEvent = Schemas['SecurityEvent'];
 
-/** Who signed in and out, whose sign-in failed, which keys and addresses changed, and what was exported, newest first. */
+/** The security events, newest first: sign-ins and failed ones, changes of keys and addresses, and exports. */
 export const SecuritySection = () => {
   const { filters, clear } = useFilters();
   const types = typesOf(filters.get('type'));

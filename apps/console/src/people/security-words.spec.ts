@@ -5,7 +5,7 @@ const nothing = { via: null, why: null, key: null, export: null };
 const range = { kind: 'deeds', from: null, to: null, first_seq: 1, last_seq: 50 } as const;
 const key = { id: 'key_1', prefix: null, successor: null, agent: null };
 
-it('says what somebody did', () => {
+it('puts events into words', () => {
   expect([
     eventInWords({ ...nothing, type: 'user.signed_in', via: 'code' }, 'ada@example.com'),
     eventInWords({ ...nothing, type: 'user.signed_out', why: 'everywhere' }, 'ada@example.com'),
@@ -29,7 +29,7 @@ it('says what somebody did', () => {
   ]);
 });
 
-it('knows which types a filter asks for, and leaves to the service what it does not know', () => {
+it('gives the types of a filter, and passes unknown words on to the service', () => {
   expect(typesOf(null)).toBeNull();
   expect(typesOf('addresses,sign-ins')).toEqual([
     'member.address_set',

@@ -4,7 +4,7 @@ import { viaInWords } from './session-words.ts';
 type SecurityEvent = Schemas['SecurityEvent'];
 type Type = SecurityEvent['type'];
 
-/** What the list can be narrowed to, each as the types that it stands for. */
+/** The choices of the filter, each with the event types that it stands for. */
 const GROUPS = {
   'sign-ins': ['user.signed_in', 'user.signed_out', 'login_link.issued'],
   failures: ['user.sign_in_failed'],
@@ -30,7 +30,10 @@ export const GROUP_CHOICES: readonly (readonly [group: keyof typeof GROUPS, word
   ['exports', 'exports'],
 ];
 
-/** The types that the filter asks for; a word that is no group is left for the service to judge. Null: all. */
+/**
+ * The event types that a filter asks for; null means all. A word that is no group is passed on, for the service to
+ * judge.
+ */
 export const typesOf = (filter: string | null): readonly Type[] | null =>
   filter === null ? null : filter.split(',').flatMap((word) => GROUPS[word as keyof typeof GROUPS] ?? [word as Type]);
 
@@ -44,12 +47,12 @@ const WHY: Readonly<Record<NonNullable<SecurityEvent['why']>, string>> = {
   code_used_up: 'sign-in failed: a code is used up by wrong tries',
 };
 
-/** Whether the sentence of an event begins with the person whom it is about, and not with whoever did it. */
+/** Whether the sentence about an event begins with the person whom it concerns, rather than with its actor. */
 export const isOfPerson = ({ type }: Pick<SecurityEvent, 'type'>): boolean => type.startsWith('user.');
 
 /**
- * What happened, as the rest of a sentence that begins with whoever did it.
- * @param person whom it is about, as people know them
+ * What happened, as the rest of a sentence that begins with the actor, or with the person concerned (see isOfPerson).
+ * @param person the name of the person concerned
  */
 export const eventInWords = (
   { type, via, why, key, export: range }: Pick<SecurityEvent, 'type' | 'via' | 'why' | 'key' | 'export'>,
@@ -89,7 +92,10 @@ export const eventInWords = (
   }
 };
 
-/** The range that the bundle holds, and not the times that were asked for: the deeds are found by these numbers. */
+/**
+ * Names the range of deeds in the bundle, by which they can be found, rather than the range of times that was asked
+ * for.
+ */
 const exportInWords = (range: SecurityEvent['export']): string => {
   const [first, last] = [range?.first_seq ?? null, range?.last_seq ?? null];
   if (first === null || last === null) return 'exported a bundle without deeds';

@@ -9,7 +9,7 @@ const VIA: Readonly<Record<Schemas['Session']['via'], string>> = {
 
 export const viaInWords = (via: Schemas['Session']['via']): string => VIA[via];
 
-/** In this order: each names those after it, too. */
+/** The first match counts: user agents of a browser also name those that come later in this list. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -27,7 +27,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux|\bX11/, 'Linux'],
 ];
 
-/** `Firefox on Linux`: what a browser says of itself, and it may say anything. Null where that says nothing. */
+/** `Firefox on Linux`: the browser by its user agent, which can claim anything. Null if it names nothing known. */
 export const browserOf = (userAgent: string | null): string | null => {
   const nameIn = (list: typeof BROWSERS): string | undefined =>
     list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];

@@ -17,7 +17,7 @@ type Session = Schemas['Session'];
 
 const endSession = (id: string) => bodyOf(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
 
-/** One's own, in every organization. */
+/** The person's own sessions, in all organizations. */
 export const SessionsSection = () => {
   const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
@@ -31,7 +31,7 @@ export const SessionsSection = () => {
   const { rows, error, isPending, refetch } = list;
   const others = rows.filter(({ current }) => !current).map(({ id }) => id);
   const reread = (): void => void queries.invalidateQueries({ queryKey: ['sessions'] });
-  // One after the other: where one is refused, those before it are over, and the next press goes on.
+  // One after the other: if one request fails, the sessions before it have ended, and the next press ends the others.
   const endOthers = useChange(async (ids: readonly string[]) => {
     for (const id of ids) await endSession(id);
   }, reread);

@@ -3,8 +3,9 @@ import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 
 /**
- * A change of the organization's settings. It is named by what it sets: sent twice, it is the same.
- * @param after what was written and is saved now
+ * A mutation of the organization's settings. It needs no idempotency key: it sets values, so sending it twice has the
+ * same result.
+ * @param after called once the change is saved
  */
 export const useSettingsChange = (after: () => void) => {
   const queries = useQueryClient();

@@ -29,10 +29,10 @@ const PARTS: Readonly<Record<SectionId, ComponentType>> = {
   about: AboutSection,
 };
 
-/** Those that draw their own head, since their button stands in it. */
+/** Sections that show their own head, because it has a button that belongs to them. */
 const HEADED: readonly SectionId[] = ['members', 'admin-keys', 'webhooks'];
 
-/** Everything about the organization and oneself, a section an address. */
+/** The settings of the organization and of the person. Each section has an address of its own. */
 export const SettingsScreen = ({ place }: { readonly place: string }) => {
   const section = sectionOf(place);
   const may = useMay(section?.role ?? 'viewer');
@@ -51,11 +51,11 @@ export const SettingsScreen = ({ place }: { readonly place: string }) => {
   );
 };
 
-/** Those that this role may read. */
+/** Links to the sections that the person's role may read. */
 const Sections = ({ current }: { readonly current: SectionId }) => {
   const isAdmin = useMay('admin');
   const list = useRef<HTMLElement>(null);
-  // On a phone they are a row wider than the screen.
+  // On a phone, the links are a row wider than the screen: the current one is scrolled to the middle.
   useEffect(() => {
     const row = list.current;
     const link = row?.querySelector<HTMLElement>('[aria-current]');

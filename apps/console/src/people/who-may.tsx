@@ -1,7 +1,7 @@
 import { useMembers, useNames } from '../kernel/members.ts';
 import { useSession } from '../kernel/session.tsx';
 
-/** The owners by their names, and what they may. */
+/** Who may change something: the other owners by name, with what they may do. */
 export const WhoMay = ({ may }: { readonly may: string }) => {
   const { data: members } = useMembers();
   const nameOf = useNames();

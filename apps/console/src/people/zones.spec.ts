@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { placeName, zonesByPlace } from './zones.ts';
 
 describe('zonesByPlace', () => {
-  it('has them by their part of the world, and what is in none at the end', () => {
+  it('groups zones by part of the world, with the others at the end', () => {
     expect(zonesByPlace(['Europe/Vienna', 'America/New_York', 'Europe/Paris'], 'UTC')).toEqual([
       ['America', ['America/New_York']],
       ['Europe', ['Europe/Paris', 'Europe/Vienna']],
@@ -10,13 +10,13 @@ describe('zonesByPlace', () => {
     ]);
   });
 
-  it('keeps one that this browser does not know, and none twice', () => {
+  it('keeps a zone that this browser does not know, and no zone twice', () => {
     const zones = zonesByPlace(['UTC', 'Europe/Paris'], 'Antarctica/New').flatMap(([, names]) => names);
     expect(zones).toEqual(['Antarctica/New', 'Europe/Paris', 'UTC']);
   });
 });
 
-it('placeName says the place, and where it is', () => {
+it('placeName gives the place and the country', () => {
   expect(['Europe/Vienna', 'America/Argentina/Buenos_Aires', 'UTC'].map(placeName)).toEqual([
     'Vienna',
     'Buenos Aires, Argentina',

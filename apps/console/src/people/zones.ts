@@ -1,4 +1,7 @@
-/** Time zones by their part of the world, as browsers know them. One that this browser does not know is in the list all the same. */
+/**
+ * Time zones grouped by part of the world, as browsers know them. The current zone is included even if this browser
+ * does not know it.
+ */
 export const zonesByPlace = (
   known: readonly string[],
   current: string,

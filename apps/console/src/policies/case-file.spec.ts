@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { exampleCases, toolLeftOpen } from './case-file.ts';
 
-describe('the file of cases to begin with', () => {
-  it('asks a tool of this organization that only reads', () =>
+describe('the case file to begin with', () => {
+  it('calls a read tool of this organization', () =>
     expect(
       exampleCases([
         { name: 'pay.create_refund', side_effect: 'write' },
@@ -10,7 +10,7 @@ describe('the file of cases to begin with', () => {
       ]),
     ).toContain('tool: pay.get_refund\n  expect:'));
 
-  it('says itself that it reads where no tool does', () =>
+  it('declares its side effect as a read if no tool is one', () =>
     expect(exampleCases([{ name: 'pay.create_refund', side_effect: 'write' }])).toContain(
       'tool: crm.get_customer\n    side_effect: read\n',
     ));
@@ -30,9 +30,9 @@ describe('the tool that a case names', () => {
 - name: third
   input: {tool: crm.x}
 `;
-  it('is read from its own lines', () => expect(toolLeftOpen(FILE, 2)).toBe('crm.get_customer'));
-  it('is none where the case says what it does', () => expect(toolLeftOpen(FILE, 7)).toBeNull());
-  it('is none where the text is written in another way', () => expect(toolLeftOpen(FILE, 11)).toBeNull());
+  it('is read from the lines of the case', () => expect(toolLeftOpen(FILE, 2)).toBe('crm.get_customer'));
+  it('is null if the case declares the side effect', () => expect(toolLeftOpen(FILE, 7)).toBeNull());
+  it('is null if the text is laid out in another way', () => expect(toolLeftOpen(FILE, 11)).toBeNull());
   it('is found after comments and quotes', () =>
     expect(toolLeftOpen(FILE.replace('    side_effect: write\n', ''), 7)).toBe('pay.refund'));
 });

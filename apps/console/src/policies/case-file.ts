@@ -2,7 +2,10 @@ import type { Schemas } from '../kernel/client.ts';
 
 type Tool = Pick<Schemas['Tool'], 'name' | 'side_effect'>;
 
-/** A file to begin with: a read of a tool that there is here; where there is none, a call that says of itself that it reads. */
+/**
+ * A case file to begin with: a call of a read tool of this organization; without one, of an invented tool that the case
+ * itself declares as a read.
+ */
 export const exampleCases = (tools: readonly Tool[]): string => {
   const tool = tools.find(({ side_effect: effect }) => effect === 'read');
   return `- name: reads go through
@@ -14,9 +17,9 @@ ${tool === undefined ? '    side_effect: read\n' : ''}  expect:
 };
 
 /**
- * The tool that a case names, where what it does is left to the tool: null where the case says it itself, or where the text
- * is written in another way than most write it.
- * @param line where the case begins, the first is 1
+ * The tool that a case names, if the case does not declare the side effect itself. Null if it does, or if the text is
+ * laid out in an unusual way.
+ * @param line the line on which the case begins, counted from 1
  */
 export const toolLeftOpen = (text: string, line: number): string | null => {
   const [first = '', ...rest] = text.split('\n').slice(line - 1);

@@ -18,10 +18,10 @@ type Case = Answer['cases'][number];
 
 const FILE_MAX_BYTES = 1_048_576;
 
-/** Files of cases, by the policy that they were held against here: leaving the screen loses none. */
+/** Case files by policy id. Kept outside of the component, so that leaving the screen loses none. */
 const files = new Map<string, string>();
 
-/** The file as it was left here, or one to begin with. */
+/** The case file of a policy as the person last left it, else one to begin with; and a function to change it. */
 const useCases = (policy: string): readonly [string, (text: string) => void] => {
   const [written, setWritten] = useState(files.get(policy) ?? null);
   const { data: tools } = useTools();
@@ -32,7 +32,7 @@ const useCases = (policy: string): readonly [string, (text: string) => void] => 
   return [written ?? exampleCases(tools ?? []), write];
 };
 
-/** Calls that somebody describes, and what is to be said of each. */
+/** Tests the policy's text with a case file: described calls, each with the expected decision. */
 export const Cases = ({ policy, source, isValid, onRule }: ToolProps) => {
   const [cases, write] = useCases(policy.id);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -126,7 +126,7 @@ const Result = ({
   onLine,
 }: {
   readonly answer: Answer;
-  /** The file that was run. */
+  /** The case file that was run. */
   readonly text: string;
   readonly onRule: (id: string) => void;
   readonly onLine: (line: number) => void;
@@ -153,7 +153,7 @@ const CaseRow = ({
   onLine,
 }: {
   readonly one: Case;
-  /** Of which nothing in the case says what it does. */
+  /** The tool of the case, if the case does not declare its side effect; else null. */
   readonly tool: string | null;
   readonly onRule: (id: string) => void;
   readonly onLine: (line: number) => void;

@@ -1,8 +1,8 @@
-/** What may stand at a place of a policy. */
+/** One completion that the editor offers. */
 export interface Choice {
   readonly label: string;
   readonly detail: string;
   readonly kind: 'property' | 'enum' | 'variable' | 'function' | 'keyword';
-  /** Put in instead of the label. */
+  /** The text to insert, if it is not the label. */
   readonly insert?: string;
 }

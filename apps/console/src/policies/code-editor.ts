@@ -27,19 +27,19 @@ export interface EditorOptions {
   readonly label: string;
   readonly text: string;
   readonly isReadOnly: boolean;
-  /** Told what a person wrote, and never what the page put there. */
+  /** Called with the text after a person changed it, and not after `setText`. */
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
-  /** Null until it was read, or where it cannot be: then nothing is offered. */
+  /** The completions; null while they are loading, or if they cannot be loaded: then nothing is offered. */
   readonly language: () => Schemas['PolicyLanguage'] | null;
-  /** None until they were read. */
+  /** Empty while they are loading. */
   readonly tools: () => readonly CatalogueTool[];
 }
 
 export interface Editor {
   readonly setText: (text: string) => void;
   readonly setFindings: (findings: readonly Finding[]) => void;
-  /** Line and column from 1, the column in characters. */
+  /** Line and column count from 1, the column in characters. */
   readonly goTo: (line: number, column?: number) => void;
   readonly destroy: () => void;
 }
@@ -54,7 +54,8 @@ const HIGHLIGHT = HighlightStyle.define([
 const ownRoot = (host: HTMLElement): { readonly root: ShadowRoot; readonly parent: HTMLElement } => {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
-  // Else it outgrows its panel; the content policy knows no style element.
+  // Without these styles, the editor grows beyond its panel. A style sheet object, because the content policy forbids
+  // style elements.
   sheet.replaceSync(':host{display:block;overflow:hidden} :host>div{height:100%}');
   root.adoptedStyleSheets = [sheet];
   const parent = document.createElement('div');
@@ -62,7 +63,7 @@ const ownRoot = (host: HTMLElement): { readonly root: ShadowRoot; readonly paren
   return { root, parent };
 };
 
-/** What nobody would see stands as its code point, as everywhere in the Console. */
+/** Shows invisible characters as their code points, as everywhere in the Console. */
 const hiddenCharacters = (): Extension =>
   highlightSpecialChars({
     specialChars: new RegExp(HIDDEN_CHARACTERS.source, 'gu'),
@@ -81,14 +82,14 @@ const common = (label: string): Extension => [
   lineNumbers(),
   drawSelection(),
   yaml(),
-  // A text that is only read has the focus too, or the keyboard could not scroll it.
+  // A read-only text is focusable, too, so that the keyboard can scroll it.
   EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
 ];
 
-/** Texts that the page sets are no changes of a person. */
+/** Marks a transaction by which the page sets the text, so that it is not reported as a person's change. */
 const fromPage = Annotation.define<boolean>();
 
-/** The editor of one source. */
+/** Creates the editor of one policy source. */
 export const mountEditor = (host: HTMLElement, options: EditorOptions): Editor => {
   const { root, parent } = ownRoot(host);
   const view = new EditorView({
@@ -99,7 +100,7 @@ export const mountEditor = (host: HTMLElement, options: EditorOptions): Editor =
       extensions: [common(options.label), options.isReadOnly ? reading() : writing(options)],
     }),
   });
-  // Findings below it, or a phone's keyboard, take of its height: who writes goes on seeing where.
+  // Findings below the editor, or a phone's keyboard, make it lower. The cursor is then scrolled back into view.
   const resized = new ResizeObserver(() => {
     if (view.hasFocus) view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) });
   });
@@ -132,7 +133,9 @@ const reading = (): Extension => [EditorState.readOnly.of(true), EditorView.edit
 
 const TAB_LEAVES_MS = 2_000;
 
-/** Also where the Escape closed what was offered: one is enough. */
+/**
+ * After Escape, Tab leaves the editor for two seconds. One Escape is enough, even if it also closed the completions.
+ */
 const escapeThenTab = (): Extension =>
   EditorView.domEventObservers({
     keydown: ({ key }, view) => {
@@ -141,8 +144,8 @@ const escapeThenTab = (): Extension =>
   });
 
 /**
- * What is typed over a selection: left to the browser, it would keep the colours of what it replaces by styles of its own, which
- * the content policy refuses.
+ * Inserts text that is typed over a selection. The browser's own insertion would keep the colours of the replaced text
+ * as inline styles, which the content policy refuses.
  */
 const typedOverSelection = (): Extension =>
   EditorView.domEventHandlers({
@@ -157,7 +160,7 @@ const typedOverSelection = (): Extension =>
     },
   });
 
-/** The browser would save the page. */
+/** Returns true, which keeps the browser from saving the page. */
 const saved = (onSave: () => void): true => {
   onSave();
   return true;
@@ -224,7 +227,7 @@ export interface Compared {
   readonly destroy: () => void;
 }
 
-/** What `after` has and `before` has not, in one column: it fits a phone, too. */
+/** Shows the differences from `before` to `after` in one column, which fits a phone, too. */
 export const mountComparison = (
   host: HTMLElement,
   { label, before, after }: { readonly label: string; readonly before: string; readonly after: string },

@@ -50,39 +50,39 @@ const LANGUAGE: Schemas['PolicyLanguage'] = {
 const labels = (before: string): readonly string[] | null =>
   completionsAt(before, LANGUAGE)?.options.map(({ label }) => label) ?? null;
 
-describe('what is offered for a key', () => {
-  it('are the fields of the policy at the margin', () =>
+describe('the completions of a key', () => {
+  it('are the fields of the policy at the start of a line', () =>
     expect(labels('version: 1\nde')).toEqual(['version', 'default', 'rules', 'budgets']));
-  it('are those of a rule after the dash, and below it', () => {
+  it('are the fields of a rule after its dash, and below', () => {
     const rule = ['id', 'match', 'when', 'decision'];
     expect(labels('rules:\n  - ')).toEqual(rule);
     expect(labels('rules:\n  - id: a\n    match:\n      tools:\n        - x\n    dec')).toEqual(rule);
   });
-  it('are those of a match, of an approval and of a budget', () => {
+  it('are the fields of a match, of an approval and of a budget', () => {
     expect(labels('rules:\n  - id: a\n    match:\n      to')).toEqual(['tools', 'mode']);
     expect(labels('rules:\n  - id: a\n    approval:\n      ')).toEqual(['approvers', 'expires_in']);
     expect(labels('budgets:\n  - ')).toEqual(['id', 'period', 'max_calls']);
   });
-  it('is no budget of money: no connector names a price', () =>
+  it('leave out a budget of money: no connector states a price', () =>
     expect(labels('budgets:\n  - id: a\n    max_')).not.toContain('max_spend'));
-  it('replaces the word that was begun', () =>
+  it('replace the partly typed word', () =>
     expect(completionsAt('version: 1\nde', LANGUAGE)).toMatchObject({ from: 11 }));
 });
 
-describe('what is offered for a value', () => {
-  it('are the few that the field can have', () => {
+describe('the completions of a value', () => {
+  it('are the values that the field can have', () => {
     expect(labels('default: ')).toEqual(OUTCOMES);
     expect(labels('rules:\n  - id: a\n    decision: re')).toEqual(OUTCOMES);
     expect(labels('rules:\n  - id: a\n    match:\n      mode:\n        - ')).toEqual(['gateway', 'proxy']);
   });
-  it('is nothing where anything may stand', () => {
+  it('are null if the field takes any value', () => {
     expect(labels('rules:\n  - id: rea')).toBeNull();
     expect(labels('rules:\n  - id: a\n    match:\n      tools:\n        - crm')).toBeNull();
     expect(labels('# def')).toBeNull();
   });
 });
 
-describe('what is offered under the tools of a match', () => {
+describe('the completions under the tools of a match', () => {
   const TOOLS = [
     { name: 'crm.get', side_effect: 'read', description: 'Reads a \u202e customer' },
     { name: 'crm.notes.close', side_effect: 'destructive', description: null },
@@ -95,7 +95,7 @@ describe('what is offered under the tools of a match', () => {
     return found && { word: before.slice(found.from), names: found.options.map(({ label }) => label) };
   };
 
-  it('are the tools of the organization, and all of each connector, with what they do', () =>
+  it('are each tool and a glob for each connector, with their side effects', () =>
     expect(completionsAt('rules:\n  - match:\n      tools:\n        - ', LANGUAGE, TOOLS)?.options).toMatchObject([
       { label: 'crm.*', detail: 'read, destructive: all 2 tools' },
       { label: 'crm.get', detail: 'read: Reads a <U+202E> customer' },
@@ -110,7 +110,7 @@ describe('what is offered under the tools of a match', () => {
     ["      tools:\n      - '", ''],
     ['      tools: [crm.get, "pa', 'pa'],
     ['      mode: proxy\n      tools:\n        - crm.*', 'crm.*'],
-  ])('replace the name that was begun: %j', (text, word) => expect(under(text)).toEqual({ word, names: NAMES }));
+  ])('replace the partly typed name: %j', (text, word) => expect(under(text)).toEqual({ word, names: NAMES }));
 
   it('are offered for a budget, too', () =>
     expect(under('        - ', 'budgets:\n  - id: b\n    match:\n      tools:\n')?.names).toEqual(NAMES));
@@ -121,16 +121,17 @@ describe('what is offered under the tools of a match', () => {
   );
 });
 
-describe('what is offered in a condition', () => {
+describe('the completions in a condition', () => {
   const when = (text: string) => `rules:\n  - id: a\n    when: ${text}`;
   const all = ['args', 'agent.name', 'agent.id', 'has', 'startsWith', 'timestamp'];
   it('are facts, macros and functions', () => {
     expect(labels(when(''))).toEqual(all);
     expect(labels(when('has(args.x) && ag'))).toEqual(all);
   });
-  it('goes on with a fact over its dots', () =>
+  it('take the dots of a fact as part of the word', () =>
     expect(completionsAt(when('agent.'), LANGUAGE)).toMatchObject({ from: when('').length }));
-  it('are the functions of a value after a dot that no fact has', () =>
+  it('are functions after a dot that is in no fact', () =>
     expect(labels(when('args.note.st'))).toEqual(['startsWith']));
-  it('goes on below a block', () => expect(labels(when('|\n      has(args.a) &&\n      '))).toEqual(all));
+  it('are the same on the later lines of a block', () =>
+    expect(labels(when('|\n      has(args.a) &&\n      '))).toEqual(all));
 });

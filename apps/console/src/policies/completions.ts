@@ -5,13 +5,13 @@ import { type CatalogueTool, toolChoices } from './tool-choices.ts';
 type Language = Schemas['PolicyLanguage'];
 
 export interface Completed {
-  /** Where the word begins that the choices replace, from the begin of the text. */
+  /** The offset in the text at which the word begins that the choices replace. */
   readonly from: number;
   readonly options: readonly Choice[];
 }
 
 interface Line {
-  /** Columns before its key, a dash and its blanks included. */
+  /** The column of the key: the blanks and dashes before it. */
   readonly indent: number;
   readonly key: string;
   readonly value: string;
@@ -24,7 +24,7 @@ const lineOf = (text: string): Line | null => {
   return indent === undefined || key === undefined ? null : { indent: indent.length, key, value };
 };
 
-/** The keys above a line that it stands under, the nearest first. */
+/** The keys that a line is nested in, the innermost first. */
 const keysAbove = (lines: readonly string[], indent: number): readonly Line[] => {
   const above: Line[] = [];
   let within = indent;
@@ -56,7 +56,10 @@ const fieldsUnder = (language: Language, parent: string | undefined): Language['
 
 const CONTAINERS: readonly string[] = ['rules', 'budgets', 'match', 'approval'];
 
-/** What the language knows and nothing can fill yet: no connector names a price. A text that has it stays as it is. */
+/**
+ * Fields of the language that are not offered: no connector can state a price yet, so a budget of money could not
+ * count. A text that has one stays valid.
+ */
 const NOT_OFFERED: readonly string[] = ['max_spend'];
 
 const keyChoices = (fields: Language['rule']): readonly Choice[] =>
@@ -76,7 +79,7 @@ const signatureOf = ({ signatures }: Language['functions'][number]): string => {
   return `${first.target === null ? '' : `${first.target}.`}${call} gives ${first.result}`;
 };
 
-/** What may stand in a condition: facts by their paths, functions, macros, and the values of facts after a quote. */
+/** The choices within a condition: paths of facts, macros and functions. */
 const conditionChoices = (language: Language): readonly Choice[] => [
   ...language.facts.map(({ path, type, presence, description }): Choice => ({
     label: path,
@@ -87,7 +90,7 @@ const conditionChoices = (language: Language): readonly Choice[] => [
   ...language.functions.map((each): Choice => ({ label: each.name, detail: signatureOf(each), kind: 'function' })),
 ];
 
-/** Functions of what stands before a dot that is no fact. */
+/** The functions that can be called on a value after a dot, for a value that is not a fact. */
 const methodChoices = (language: Language): readonly Choice[] =>
   language.functions
     .filter(({ signatures }) => signatures.some(({ target }) => target !== null))
@@ -101,22 +104,22 @@ const completedCondition = (language: Language, typed: string, at: number): Comp
   return { from: at - (word.length - owner.length), options: methodChoices(language) };
 };
 
-/** A condition that goes on below `when: |`. */
+/** Whether a line belongs to the block under `when: |`. */
 const isInCondition = (above: readonly Line[]): boolean => above[0]?.key === 'when' && /^[|>]/.test(above[0].value);
 
-/** A tool that is begun: an item of a list, or of one in brackets, in quotes or without. */
+/** A line that ends in a partly typed tool name: an item of a block list or of a bracketed one, quoted or not. */
 const TOOL_BEGUN = /^(?:\s*- +|\s*(?:- +)*tools:\s+\[(?:.*,)?\s*)["']?([^\s,"'[\]]*)$/;
 
-/** Whether the end of a line is the place of a tool: under `tools` of a match. */
+/** The partly typed tool name at the end of a line; null if the line is not under `tools` of a match. */
 const begunTool = (last: string, above: readonly Line[]): string | null => {
   const [own, match] = lineOf(last)?.key === 'tools' ? [lineOf(last), above[0]] : above;
   return own?.key === 'tools' && match?.key === 'match' ? (TOOL_BEGUN.exec(last)?.[1] ?? null) : null;
 };
 
 /**
- * What there is for the place at the end of a text: of the language, and the organization's tools where those are named.
- * @param before the source up to there
- * @returns null where there is nothing: in a comment, a description, a name
+ * The completions at the end of a text: words of the language, and tools of the organization under `tools` of a match.
+ * @param before the source up to the cursor
+ * @returns null if there is nothing to offer, as in a comment, a description or a name
  */
 export const completionsAt = (
   before: string,
@@ -156,7 +159,7 @@ const completedKey = (
   const { fields, above, language, at } = context;
   const [, , word] = /^(\s*(?:- +)*)([a-z_]*)$/.exec(last) ?? [];
   if (word === undefined) return null;
-  // An item of a list of values, such as `mode:` and then `- gateway`.
+  // An item of a list of values, such as `- gateway` under `mode:`.
   const parent = above[0];
   const outer = fieldsUnder(language, above[1]?.key);
   const values = parent === undefined ? null : (outer.find(({ name }) => name === parent.key)?.values ?? null);

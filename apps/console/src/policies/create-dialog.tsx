@@ -26,7 +26,7 @@ version: 1
 default: deny
 `;
 
-/** A copy of what decides, by its source; null where nothing does, or while it is read. */
+/** The source of the enforced version; null if there is none, or while it is loading. */
 const useEnforcedSource = (): string | null => {
   const { data: slots } = useSlots();
   const slot = slots?.enforced ?? null;
@@ -34,7 +34,7 @@ const useEnforcedSource = (): string | null => {
   return version?.source ?? null;
 };
 
-/** A policy begins with a version, which decides nothing until it is enforced. */
+/** Creates a policy with its first version, which decides nothing until it is enforced. */
 export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [, navigate] = useLocation();
   const [name, setName] = useState('');

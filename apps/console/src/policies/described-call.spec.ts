@@ -4,7 +4,7 @@ import { readDescribed } from './described-call.ts';
 const typed = { tool: ' crm.get ', args: '{"id": "42"}', agent: '', onBehalfOf: '', mode: 'gateway' } as const;
 
 describe('a call that somebody describes', () => {
-  it('is what was typed, without what was left out', () => {
+  it('has the typed fields, and leaves out empty ones', () => {
     expect(readDescribed(typed)).toEqual({ input: { tool: 'crm.get', args: { id: '42' }, mode: 'gateway' } });
     expect(readDescribed({ ...typed, args: '', agent: 'support-1', onBehalfOf: 'u-1', mode: 'proxy' })).toEqual({
       input: { tool: 'crm.get', args: {}, mode: 'proxy', agent: { name: 'support-1' }, user: { ref: 'u-1' } },
@@ -15,7 +15,7 @@ describe('a call that somebody describes', () => {
     expect(readDescribed({ ...typed, args })).toEqual({ problem: expect.stringContaining('a JSON object') }),
   );
 
-  it('says where it is not JSON', () =>
+  it('reports arguments that are no JSON', () =>
     expect(readDescribed({ ...typed, args: '{"id": }' })).toEqual({
       problem: expect.stringMatching(/^This is not JSON[.] ./),
     }));

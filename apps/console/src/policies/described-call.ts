@@ -1,6 +1,6 @@
 import type { Schemas } from '../kernel/client.ts';
 
-/** A call as somebody typed it; what is empty is left out. */
+/** A call as typed into the form. Empty fields are left out of the call. */
 export interface Described {
   readonly tool: string;
   readonly args: string;

@@ -2,18 +2,18 @@ import { useSyncExternalStore } from 'react';
 import type { Schemas } from '../kernel/client.ts';
 import { draftOf, dropDraft, keepDraft, subscribeToDrafts } from '../kernel/drafts.ts';
 
-/** Two texts that are looked at beside each other. */
+/** Two texts to compare, with a title. */
 export interface Pair {
   readonly title: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** Its own line endings, in a text of line feeds alone. */
+/** The text with the line endings of `model`: the editor gives line feeds only. */
 const withEndingsOf = (model: string, text: string): string =>
   model.includes('\r\n') ? text.replace(/\r?\n/g, '\r\n') : text;
 
-/** What is written of a policy: a draft where there is one, else its latest version. */
+/** The text of a policy to edit: its draft if there is one, else its latest version. */
 export const useDraft = (policy: Schemas['Policy']) => {
   const { id: policyId, latest_version: latest } = policy;
   const draft = useSyncExternalStore(subscribeToDrafts, () => draftOf(policyId));
@@ -24,12 +24,12 @@ export const useDraft = (policy: Schemas['Policy']) => {
     source,
     base,
     isDraft: draft !== null,
-    /** Somebody else saved since the draft was begun. */
+    /** Whether somebody else saved a version since the draft was begun. */
     isBehind: draft !== null && draft.base.id !== latest.id,
     write: (text: string): void => keepDraft(policyId, { base, text: withEndingsOf(base.text, text) }),
-    /** The text stays, and counts as written onto the latest version. */
+    /** Keeps the text, and makes the latest version its base. */
     moveToLatest: (): void => keepDraft(policyId, { base: latestBase, text: source }),
-    /** Another version's text, as a draft onto the latest. */
+    /** Starts a draft with the text of another version, and the latest version as its base. */
     begin: (text: string): void => keepDraft(policyId, { base: latestBase, text }),
     drop: (): void => dropDraft(policyId),
   };
@@ -37,7 +37,7 @@ export const useDraft = (policy: Schemas['Policy']) => {
 
 export type PolicyDraft = ReturnType<typeof useDraft>;
 
-/** What a draft would add to a version, and take away from it. */
+/** The comparison of a version with a draft. */
 export const pairOf = (before: { readonly number: number; readonly text: string }, draft: PolicyDraft): Pair => ({
   title: `From version ${before.number} to your draft`,
   before: before.text,

@@ -20,7 +20,7 @@ const WHY: Readonly<Record<Answer['trace'][number]['why'], string>> = {
   no_answer: 'the condition cannot be evaluated, so the call is denied',
 };
 
-/** What the text says of one call: rule after rule, up to the one that decides. */
+/** The result of a dry run: rule by rule, up to the one that decides. */
 export const DryRunResult = ({
   answer,
   onRule,

@@ -18,7 +18,7 @@ type Asked = Pick<Schemas['DryRunPolicy'], 'action' | 'input'>;
 
 const RECENT = 20;
 
-/** One call, recorded or described: what the text says of it, and why. */
+/** Runs the text on one call, recorded or described, and shows the decision and its reason. */
 export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
   const [isDescribed, setDescribed] = useState(false);
   const run = useMutation({
@@ -69,9 +69,9 @@ export const DryRun = ({ source, isValid, onRule }: ToolProps) => {
 };
 
 interface FormProps {
-  /** Under which the button of the heading sends it. */
+  /** The id of the form, by which the button in the heading submits it. */
   readonly id: string;
-  /** The field that the API names at fault. */
+  /** The field that the service's error is about. */
   readonly param: string | null;
   readonly onRun: (asked: Asked) => void;
 }

@@ -21,7 +21,7 @@ type Version = Schemas['PolicyVersion'];
 
 interface CardProps {
   readonly policy: Schemas['Policy'];
-  /** One that is only looked at. */
+  /** An older version that is only shown; null to edit the draft. */
   readonly version: Version | null;
   readonly draft: PolicyDraft;
   readonly lint: ReturnType<typeof useLint>;
@@ -30,7 +30,7 @@ interface CardProps {
 
 const NONE: readonly Finding[] = [];
 
-/** The text of a policy: to read, to write, or beside another. */
+/** The text of a policy: read-only, in the editor, or compared with another text. */
 export const EditorCard = (props: CardProps) => {
   const { policy, version, draft, lint, editorRef } = props;
   const may = useMay('admin');
@@ -71,7 +71,7 @@ export const EditorCard = (props: CardProps) => {
           onCompare={setPair}
           onGo={(line, column) => {
             setSaving(false);
-            // When the dialog has given the focus back.
+            // Waits until the closing dialog has given the focus back; the editor takes it then.
             setTimeout(() => editorRef.current?.goTo(line, column));
           }}
           onClose={() => setSaving(false)}
@@ -136,7 +136,7 @@ const CardHead = ({
   );
 };
 
-/** Where the latest version decides nothing and is asked nothing, what it is there for is next. */
+/** Offers to enforce the latest version or to run it in shadow, if it is in neither slot. */
 const IntoSlot = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
   const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
   const { latest_version: latest } = policy;
@@ -154,7 +154,7 @@ const IntoSlot = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
   );
 };
 
-/** Pressed twice: what was written is nowhere else. */
+/** Asks for a second press, because the draft is stored nowhere else. */
 const DropDraft = ({ draft }: { readonly draft: PolicyDraft }) => {
   const [isArmed, setArmed] = useState(false);
   return (

@@ -2,7 +2,10 @@ import { EditorView } from '@codemirror/view';
 
 const SELECTED = 'color-mix(in srgb, var(--accent) 24%, transparent)';
 
-/** By the tokens of the page, which reach into the shadow root; so both themes hold, and a change of theme at once. */
+/**
+ * Uses the page's custom properties, which are inherited into the shadow root. So the editor follows both themes, and a
+ * change of theme at once.
+ */
 export const EDITOR_THEME = EditorView.theme({
   '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--ground)', fontSize: 'var(--editor-size)' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -73,11 +76,11 @@ export const EDITOR_THEME = EditorView.theme({
     background: 'var(--ground-2)',
     padding: '4px 12px',
   },
-  // The signs that it has are in few fonts.
+  // Replaces the library's own signs, which few fonts have.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
 });
 
-/** Of two texts in one column: a colour never speaks alone, so a sign stands before each line that only one of them has. */
+/** The comparison of two texts in one column. A sign before each added or removed line says the same as its colour. */
 export const COMPARISON_THEME = EditorView.theme({
   '.cm-line, &.cm-merge-b .cm-deletedChunk, .cm-deletedChunk': { paddingLeft: '22px' },
   '.cm-changedLine, .cm-deletedLine': { position: 'relative' },

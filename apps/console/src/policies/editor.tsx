@@ -17,7 +17,7 @@ const useCode = () =>
     gcTime: Infinity,
   });
 
-/** CodeMirror knows line feeds alone. */
+/** CodeMirror uses line feeds only. */
 const unix = (text: string): string => text.replaceAll('\r\n', '\n');
 
 const NO_TOOLS: readonly Schemas['Tool'][] = [];
@@ -29,11 +29,11 @@ interface EditorProps {
   readonly findings: readonly Finding[];
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
-  /** Set while the editor stands, for who wants to go to a line. */
+  /** Set while the editor is mounted, for callers that want to go to a line. */
   readonly editorRef: RefObject<Editor | null>;
 }
 
-/** The editor of a source, which is loaded when it is first shown. */
+/** The editor of a policy source. Its code is loaded when it is first shown. */
 export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave, editorRef }: EditorProps) => {
   const { data: code, error, refetch } = useCode();
   const { data: language = null } = useLanguage();
@@ -74,7 +74,7 @@ export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave
   );
 };
 
-/** What one text has and another has not. */
+/** Shows the differences from `before` to `after`. */
 export const Comparison = ({
   label,
   before,

@@ -5,7 +5,7 @@ import kit from '../kit/kit.module.css';
 import { counted } from './outcome.tsx';
 import styles from './policies.module.css';
 
-/** What is wrong with a source, and where: a press goes there. */
+/** The findings about a source; a press on one goes to its place. */
 export const FindingsList = ({
   findings,
   onGo,

@@ -5,7 +5,7 @@ import { Who } from '../kit/who.tsx';
 import { type Pair, pairOf, type PolicyDraft } from './draft.ts';
 import styles from './policies.module.css';
 
-/** Somebody else saved while this was written: nothing of either is lost, and a person brings the two together. */
+/** Tells that somebody else saved a version since this draft was begun. Both texts are kept; the person merges them. */
 export const MeanwhileSaved = ({
   policy,
   draft,

@@ -11,7 +11,7 @@ const OUTCOMES = {
   require_approval: ['warn', 'people', 'require approval'],
 } as const;
 
-/** What a policy says of a call. */
+/** A badge for the decision of a policy. */
 export const OutcomeBadge = ({ outcome }: { readonly outcome: Outcome }) => {
   const [tone, icon, word] = OUTCOMES[outcome];
   return (
@@ -30,11 +30,11 @@ export const OutcomeChange = ({ from, to }: { readonly from: Outcome; readonly t
   </span>
 );
 
-/** What the decisions of a text or version are compared with, behind the word `than`. */
+/** What decisions are compared with, in words that follow `than`: the enforced version or the recorded decisions. */
 export const comparedWords = ({ basis, version }: Schemas['ComparedWith'], by = ''): string =>
   basis === 'enforced' ? `${by}version ${version}, which is enforced now` : 'recorded';
 
-/** The rule that decides, with a way to it in the text; or that none does. */
+/** The rule that decided, as a link to its place in the text; `the default` if none did. */
 export const Rule = ({ id, onRule }: { readonly id: string | null; readonly onRule: (id: string) => void }) =>
   id === null ? (
     <>the default</>

@@ -16,16 +16,16 @@ const marked = (text: string, line: number, column: number): string => {
 };
 
 describe('the place of a finding', () => {
-  it('is its word, by line and column from 1', () => {
+  it('is the word there, by line and column from 1', () => {
     expect(marked('version: 1\ndefault: denied\n', 2, 10)).toBe('denied');
     expect(marked('version: 1\ndefault: denied\n', 1, 1)).toBe('version');
   });
-  it('counts characters, of which one may be two units', () => expect(marked('# 😀😀 here\n', 1, 6)).toBe('here'));
-  it('is never empty where the line has anything', () => {
+  it('counts characters, which may be two UTF-16 units', () => expect(marked('# 😀😀 here\n', 1, 6)).toBe('here'));
+  it('is not empty unless the line is', () => {
     expect(marked('when:\n', 1, 6)).toBe(':');
     expect(marked('a b', 1, 2)).toBe(' ');
   });
-  it('is within the text, also where the text has changed since', () => {
+  it('is within the text, even if the text has changed since', () => {
     expect(placeOf(docOf('a\nb'), 99, 99)).toEqual({ from: 2, to: 3 });
     expect(placeOf(docOf(''), 1, 1)).toEqual({ from: 0, to: 0 });
   });
@@ -33,8 +33,8 @@ describe('the place of a finding', () => {
 
 describe('the line of a rule', () => {
   const source = 'rules:\n  - id: one\n    decision: allow\n  - match:\n      mode: proxy\n    id: two # late\r\n';
-  it('is that of its id', () => {
+  it('is found by its id', () => {
     expect([lineOfRule(source, 'one'), lineOfRule(source, 'two')]).toEqual([2, 6]);
   });
-  it('is null where there is none', () => expect(lineOfRule(source, 'on')).toBeNull());
+  it('is null if no rule has this id', () => expect(lineOfRule(source, 'on')).toBeNull());
 });

@@ -1,12 +1,13 @@
-/** As CodeMirror counts: places are UTF-16 units from 0, lines from 1. */
+/** A text as CodeMirror counts it: offsets are UTF-16 units from 0, lines count from 1. */
 interface Lines {
   readonly lines: number;
   line(number: number): { readonly from: number; readonly to: number; readonly text: string };
 }
 
 /**
- * Where a finding is, to the end of its word; at the end of a line, what stands before it.
- * @param column from 1, in characters, as the API counts: one of them may be two units
+ * The range of the word at a finding. Without a word, the one character there; at the end of a line, the character
+ * before.
+ * @param column from 1, in characters as the API counts them: a character may be two UTF-16 units
  */
 export const placeOf = (doc: Lines, line: number, column: number): { readonly from: number; readonly to: number } => {
   const { from, text } = doc.line(Math.max(1, Math.min(line, doc.lines)));
@@ -19,7 +20,7 @@ export const placeOf = (doc: Lines, line: number, column: number): { readonly fr
     : { from: from + Math.max(0, start - 1), to: from + start };
 };
 
-/** The line of a rule in a source, by its id; null where there is none such. */
+/** The line of a rule in a source, by the rule's id; null if the source has no such rule. */
 export const lineOfRule = (source: string, id: string): number | null => {
   const at = source.split('\n').findIndex((line) => /^\s*(?:-\s+)?id:\s*(.*?)\s*(?:#.*)?\r?$/.exec(line)?.[1] === id);
   return at === -1 ? null : at + 1;

@@ -15,7 +15,7 @@ import { ShadowDiffers } from './shadow-differs.tsx';
 import { Slots } from './slots.tsx';
 import { Who } from '../kit/who.tsx';
 
-/** What decides, what is tried beside it, and every policy that there is. */
+/** The two slots, and the list of all policies. */
 export const PoliciesScreen = () => {
   const may = useMay('admin');
   const { isNew, begin, end } = useNew();

@@ -14,13 +14,13 @@ type Policy = Schemas['Policy'];
 type Slot = Schemas['PolicySlot'];
 type Mode = 'enforce' | 'shadow';
 
-/** What of this policy decides, what is only asked, and how either ends. */
+/** The slots that hold a version of this policy, with the buttons to empty them. */
 export const PolicyInForce = ({
   policy,
   isDraft,
 }: {
   readonly policy: Policy;
-  /** Something is written and not saved: no button about another text is louder than Save. */
+  /** Whether there is an unsaved draft. Then no button here is primary, so that Save stays the main action. */
   readonly isDraft: boolean;
 }) => {
   const { data: slots, error, refetch } = useSlots();

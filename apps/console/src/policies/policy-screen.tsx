@@ -42,14 +42,15 @@ export const PolicyScreen = ({ id }: { readonly id: string }) => {
   return <PolicyDesk policy={policy} version={named === null ? null : (version.data ?? null)} />;
 };
 
-/** @param version one that is only looked at; null for what is written now */
+/** @param version an older version that is only shown; null to edit the draft */
 const PolicyDesk = ({ policy, version }: { readonly policy: Policy; readonly version: Version | null }) => {
   const may = useMay('admin');
   const draft = useDraft(policy);
   const editor = useRef<Editor | null>(null);
   const source = version?.source ?? draft.source;
   const lint = useLint(source, may);
-  // What was saved once compiles; a viewer only sees what was saved. Where the check fails, each tool judges for itself.
+  // A saved version compiles, and viewers see only saved ones. If the check itself fails, the text is taken as valid,
+  // and each tool reports what it finds.
   const isTakenAsValid = version !== null || !draft.isDraft || lint.error !== null;
   const isValid = isTakenAsValid ? true : lint.isOfThis ? (lint.data?.valid ?? null) : null;
   const goToRule = (id: string): void => {
@@ -88,7 +89,7 @@ const SlotBadges = ({ policy }: { readonly policy: Policy }) => (
 
 const TOOL_NAMES = ['preview', 'cases', 'dry-run', 'replays', 'versions'];
 
-/** What the text in the editor would do, from the cheapest answer to the closest to the truth. */
+/** The tools that try the text in the editor, from the quickest to the most realistic. */
 const PolicyTools = (props: ToolProps) => {
   const { filters, set } = useFilters();
   const asked = filters.get('tool') ?? 'preview';

@@ -3,7 +3,7 @@ import { Icon } from '../design/icon.tsx';
 import { comparedWords, counted } from './outcome.tsx';
 import styles from './policies.module.css';
 
-/** What a version would have done to the newest calls, in a line or two: before it is let loose. */
+/** What a version would have decided about the newest calls, in one or two lines; shown before it is enforced. */
 export const PreviewInShort = ({ source }: { readonly source: string }) => {
   const { data, error } = usePreview({ source, actions: 1_000, agent: null, tool: null }, true);
   if (error !== null || data?.judged === 0) return null;

@@ -15,10 +15,10 @@ import { isTooOften, usePreview } from './use-preview.ts';
 
 type Answer = Schemas['PolicyPreview'];
 
-/** Longer than the pause after which findings are read: what is half written is not put to real calls. */
+/** Longer than the pause before the text is checked, so that a half-typed text is not previewed. */
 const PAUSE_MS = 1_500;
 
-/** What the text would have done to the newest calls. */
+/** What the text would have decided about the newest calls. */
 export const Preview = ({ source, isValid, onRule }: ToolProps) => {
   const [actions, setActions] = useState(1_000);
   const [agent, setAgent] = useState<string | null>(null);

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { PAGE_SIZE, useList } from '../kernel/lists.ts';
 
-/** No event tells of a slot that was emptied, or of a version that somebody saved. */
+/** Polled, because no event tells of an emptied slot or of a saved version. */
 const ASK_AGAIN_MS = 15_000;
 
 export const useSlots = () =>
@@ -20,7 +20,7 @@ export const usePolicy = (id: string) =>
     refetchInterval: ASK_AGAIN_MS,
   });
 
-/** @param version its number or its id; null asks for none */
+/** @param version its number or its id; null reads nothing */
 export const usePolicyVersion = (id: string, version: string | null) =>
   useQuery({
     queryKey: ['policy-version', id, version],
@@ -45,7 +45,7 @@ export const useLanguage = () =>
   });
 
 const TOOLS_A_PAGE = 100;
-/** More would be too many to choose from. */
+/** More than these pages of tools would be too many to choose from. */
 const MAX_TOOL_PAGES = 10;
 
 const readTools = async () => {
@@ -61,17 +61,20 @@ const readTools = async () => {
   return tools;
 };
 
-/** The tools of all connectors. */
+/** The tools of all connectors, up to 1,000. */
 export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: readTools, staleTime: 60_000 });
 
-/** Whether no connector has a tool of this name; false while it is not known, and where there are more than were read. */
+/**
+ * Returns whether no connector has a tool of that name. False while the tools are loading, and if there are more than
+ * were read.
+ */
 export const useIsUnknownTool = (): ((tool: string) => boolean) => {
   const { data: tools = [] } = useTools();
   const isAll = tools.length > 0 && tools.length < TOOLS_A_PAGE * MAX_TOOL_PAGES;
   return (name) => isAll && !tools.some((tool) => tool.name === name);
 };
 
-/** What is shown of policies is read again, since one of them was changed here. */
+/** Returns a function that reads all shown policies again, after a change made on this page. */
 export const useReread = (): (() => void) => {
   const queries = useQueryClient();
   return () => {
@@ -80,7 +83,7 @@ export const useReread = (): (() => void) => {
   };
 };
 
-/** A value that has stood for a moment: who types is not asked about at every letter. */
+/** The value once it has been unchanged for `ms`, so that typing does not send a request for each letter. */
 export const usePaused = <Value>(value: Value, ms: number): Value => {
   const [paused, setPaused] = useState(value);
   useEffect(() => {
@@ -92,7 +95,7 @@ export const usePaused = <Value>(value: Value, ms: number): Value => {
 
 const LINT_PAUSE_MS = 200;
 
-/** What there is to say of a source, read after a pause; what was asked about an earlier text is given up. */
+/** The findings about a source, asked for after a pause in typing. A request about an earlier text is aborted. */
 export const useLint = (source: string, isWanted: boolean) => {
   const paused = usePaused(source, LINT_PAUSE_MS);
   const query = useQuery({

@@ -26,7 +26,10 @@ const useReplays = (policy: string) =>
     select: ({ data }) => data,
   });
 
-/** A saved version, put to all that was recorded in a window: work that goes on while nobody looks. */
+/**
+ * The replays of this policy: a saved version judges all recorded calls of a window. A replay goes on after the page is
+ * closed.
+ */
 export const Replays = ({ policy, onRule }: { readonly policy: Policy; readonly onRule: (id: string) => void }) => {
   const may = useMay('admin');
   const { data: replays, error, refetch } = useReplays(policy.id);

@@ -16,20 +16,21 @@ type Version = Schemas['PolicyVersion'];
 interface SaveProps {
   readonly policy: Schemas['Policy'];
   readonly draft: PolicyDraft;
-  /** Of the draft: warnings alone, or it cannot be saved. */
+  /** The findings about the draft. There are only warnings, because a draft with errors cannot be saved. */
   readonly findings: readonly Finding[];
   readonly onCompare: (pair: Pair) => void;
-  /** Closes it, too. */
+  /** Goes to a place in the text, and closes the dialog. */
   readonly onGo: (line: number, column: number) => void;
   readonly onClose: () => void;
 }
 
-/** Saving makes a version, which decides nothing; what it is to do is asked next. */
+/** Saves the draft as a new version, which decides nothing yet; then offers to enforce it or to run it in shadow. */
 export const SaveDialog = (props: SaveProps) => {
   const { policy, draft, onGo, onClose } = props;
   const [saved, setSaved] = useState<Version | null>(null);
   const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
-  // As it was when the dialog opened: the draft is gone when it is saved.
+  // The number that the new version gets, kept from when the dialog opened: after saving, the latest version is the new
+  // one.
   const [number] = useState(policy.latest_version.version + 1);
   if (saved !== null && mode !== null)
     return <SlotDialog policy={policy} version={saved} mode={mode} onClose={onClose} />;

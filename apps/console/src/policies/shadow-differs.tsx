@@ -10,7 +10,7 @@ import { useSlots } from './queries.ts';
 
 const SHOWN = 10;
 
-/** Where the version in shadow would have decided otherwise, as it happens. */
+/** The newest calls that the version in shadow would have decided differently. */
 export const ShadowDiffers = () => {
   const { data: slots } = useSlots();
   const shadow = slots?.shadow ?? null;

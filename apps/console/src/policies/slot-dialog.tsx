@@ -21,7 +21,7 @@ interface ActivateProps {
   readonly onClose: () => void;
 }
 
-/** Sealed in the deed, with whoever wants to know later. */
+/** The field for a reason, which the deed of the change holds. */
 const Reason = ({
   reason,
   onChange,
@@ -45,7 +45,7 @@ const Reason = ({
 
 const isAbout = (error: Error | null, param: string): boolean => error instanceof ApiError && error.param === param;
 
-/** Says what it changes and for whom, before it does. */
+/** Puts a version into a slot. Says first what that changes, and for whom. */
 export const SlotDialog = ({ policy, version, mode, onClose }: ActivateProps) => {
   const { data: slots, error, refetch } = useSlots();
   const title = mode === 'enforce' ? `Enforce version ${version.version}` : `Run version ${version.version} in shadow`;
@@ -63,11 +63,14 @@ export const SlotDialog = ({ policy, version, mode, onClose }: ActivateProps) =>
 
 interface Wish {
   readonly reason: string;
-  /** The policy whose version leaves the shadow first; null where none has to. */
+  /** The id of the policy whose version has to leave the shadow slot first; null if none has to. */
   readonly leaves: string | null;
 }
 
-/** A slot that another holds is emptied first: of the two steps each is sealed, and either can be repeated. */
+/**
+ * Activates a version, after it has emptied the shadow slot if another version holds it. Each of the two requests has a
+ * deed and an idempotency key of its own, so that the whole can be retried.
+ */
 const useActivation = ({ policy, version, mode, onClose }: ActivateProps) => {
   const reread = useReread();
   return useChange(async ({ reason, leaves }: Wish, key) => {

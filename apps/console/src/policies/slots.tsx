@@ -9,7 +9,10 @@ import { Who } from '../kit/who.tsx';
 
 type Slot = Schemas['PolicySlot'];
 
-/** The two places of a version: what decides, and what is only asked. */
+/**
+ * The two slots of a version: the enforced one, which decides, and the shadow one, which only records what it would
+ * decide.
+ */
 export const Slots = () => {
   const { data: slots, error, refetch } = useSlots();
   if (slots === undefined) {

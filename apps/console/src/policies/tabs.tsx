@@ -7,7 +7,7 @@ export interface Tab {
   readonly content: () => ReactNode;
 }
 
-/** Tabs as WAI-ARIA describes them. What was looked at once stays as it is while another is shown. */
+/** Tabs as WAI-ARIA describes them. A panel stays mounted once it has been shown, so that it keeps its state. */
 export const Tabs = ({
   label,
   tabs,

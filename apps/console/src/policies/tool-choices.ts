@@ -6,7 +6,7 @@ export type CatalogueTool = Pick<Schemas['Tool'], 'name' | 'side_effect' | 'desc
 
 const EFFECTS: readonly CatalogueTool['side_effect'][] = ['read', 'write', 'destructive', 'unknown'];
 
-/** `crm` of `crm.notes.list`: a connector's name has no dot. */
+/** The connector of a qualified tool name: `crm` of `crm.notes.list`. Names of connectors hold no dot. */
 const connectorOf = ({ name }: CatalogueTool): string => name.split('.', 1)[0] ?? name;
 
 const wildcardOf = (connector: string, tools: readonly CatalogueTool[]): Choice => {
@@ -21,7 +21,10 @@ const toolOf = ({ name, side_effect: effect, description }: CatalogueTool): Choi
   kind: 'enum',
 });
 
-/** What may stand under `tools:` of a match: of each connector all of its tools by one glob, then each, with its side effect. */
+/**
+ * The completions under `tools:` of a match: for each connector a glob for all its tools, then each tool with its side
+ * effect.
+ */
 export const toolChoices = (tools: readonly CatalogueTool[]): readonly Choice[] =>
   [...new Set(tools.map(connectorOf))].flatMap((connector) => {
     const own = tools.filter((tool) => connectorOf(tool) === connector);

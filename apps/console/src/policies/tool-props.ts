@@ -1,12 +1,12 @@
 import type { Schemas } from '../kernel/client.ts';
 
-/** What each tool beside the editor is given. */
+/** The props of each tool beside the editor. */
 export interface ToolProps {
   readonly policy: Schemas['Policy'];
-  /** What is judged: the text that the editor shows. */
+  /** The text to judge: the one that the editor shows. */
   readonly source: string;
-  /** Null while nobody knows. */
+  /** Whether the source compiles; null while that is not known. */
   readonly isValid: boolean | null;
-  /** Goes to a rule of the text. */
+  /** Scrolls the editor to a rule. */
   readonly onRule: (id: string) => void;
 }

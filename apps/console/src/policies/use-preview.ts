@@ -4,20 +4,22 @@ import { ApiError } from '../kernel/errors.ts';
 
 export interface PreviewWish {
   readonly source: string;
-  /** 100 to 2,000. */
+  /** How many of the newest actions to judge, from 100 to 2,000. */
   readonly actions: number;
   readonly agent: string | null;
   readonly tool: string | null;
 }
 
-/** The API answers 20 a minute for each person, and says when there is room for the next. */
+/** The wait before a retry, if the answer has no `Retry-After`. The API allows 20 previews a minute for each person. */
 const WAIT_S = 6;
 const TRIES_MAX = 5;
 
 export const isTooOften = (error: Error | null): error is ApiError =>
   error instanceof ApiError && error.code === 'rate_limited';
 
-/** What a text would have said of the newest calls. An answer about an earlier text stays until the next is there. */
+/**
+ * What a text would have decided about the newest calls. The answer about an earlier text stays until the next arrives.
+ */
 export const usePreview = ({ source, actions, agent, tool }: PreviewWish, isWanted: boolean) =>
   useQuery({
     queryKey: ['policy-preview', source, actions, agent, tool],

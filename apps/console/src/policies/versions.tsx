@@ -19,7 +19,7 @@ type Mode = 'enforce' | 'shadow';
 
 const ORIGINS = { user: '', starter: ', from the setup', suggestion: ', from a suggestion' } as const;
 
-/** All versions, newest first: what each changed, and what each is to do. */
+/** All versions of a policy, newest first, each with its changes and the buttons to use it. */
 export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
   const list = useVersions(policy.id);
   const [chosen, setChosen] = useState<{ readonly version: Version; readonly mode: Mode } | null>(null);
@@ -65,7 +65,7 @@ export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => 
   );
 };
 
-/** Which one a button is about, for who listens: every row has the same ones. */
+/** Names the version of a button to screen readers, because every row has the same buttons. */
 const OfVersion = ({ version }: { readonly version: Version }) => (
   <span className="visually-hidden"> version {version.version}</span>
 );
@@ -77,7 +77,7 @@ const VersionRow = ({
   onMode,
 }: {
   readonly version: Version;
-  /** The version that it followed; null for the first, and where that one is not read yet. */
+  /** The version before; null for the first version, and while the one before is not loaded. */
   readonly before: Version | null;
   readonly onCompare: (pair: { readonly before: Version; readonly after: Version }) => void;
   readonly onMode: (mode: Mode) => void;
