@@ -5,7 +5,10 @@ import { defineConfig, type Plugin } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** A classic script in the head, which no inline script may be: it runs before the first paint. */
+/**
+ * Puts boot.js into the head as a classic script, which runs before the first paint. It is a file, because the content
+ * policy forbids inline scripts.
+ */
 const boot = (): Plugin => {
   const source = readFileSync(here('boot.js'), 'utf8');
   const fileName = `assets/boot-${createHash('sha256').update(source).digest('hex').slice(0, 8)}.js`;
@@ -19,7 +22,7 @@ const boot = (): Plugin => {
   };
 };
 
-/** What browsers of the day understand. Older ones for styles, and `light-dark()` would be taken apart. */
+/** The oldest supported browsers. For older ones, `light-dark()` would be transpiled in the styles. */
 const BROWSERS = ['chrome125', 'firefox128', 'safari18'];
 
 export default defineConfig({
@@ -30,14 +33,15 @@ export default defineConfig({
   build: {
     target: BROWSERS,
     cssTarget: BROWSERS,
-    // Neither inline scripts nor data: addresses pass the content policy.
+    // The content policy allows neither inline scripts nor data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       input: { index: here('index.html'), kit: here('kit.html') },
       onLog: (level, log, write) => {
-        // Packages mark what a server must not render, and here all of it is a browser's. A busy machine is slow.
+        // Two warnings do not matter: directives such as "use client", which packages have for server rendering, and
+        // slow plugins on a busy machine.
         if (log.code === 'MODULE_LEVEL_DIRECTIVE' || log.code === 'PLUGIN_TIMINGS') return;
         if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
         write(level, log);

@@ -13,10 +13,10 @@ let browser: Browser;
 let script: ApprovalScript;
 let context: BrowserContext;
 let page: Page;
-/** What the browser complained of. */
+/** Errors and violations of the content policy that the browser reported. */
 let complaints: string[];
 
-describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIUM ?? NO_CHROMIUM})`, () => {
+describe.skipIf(CHROMIUM === null)(`the content of the approval page (${CHROMIUM ?? NO_CHROMIUM})`, () => {
   beforeAll(async () => {
     edge = await startEdge({ controllers: [SignInPagesController, ApprovalStandIn], providers: [ApprovalScript] });
     script = edge.app.get(ApprovalScript);
@@ -52,7 +52,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
 
   const text = (id: string) => page.locator(`#${id}`).innerText();
 
-  it('says all that the card of the Console says: who, for whom, why, and what a yes leads to', async () => {
+  it('says all that the approval card of the Console says: who, for whom, why, and what an approval leads to', async () => {
     const { approval } = script;
     approval.countersigned = 1;
     approval.approvers = [
@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     await look('8-all');
   });
 
-  it('says that the agent runs it itself, and of what is not stated that it is not', async () => {
+  it('says that the agent runs the call itself, and names what is not stated', async () => {
     Object.assign(script.approval, { on_behalf_of: null });
     Object.assign(script.approval.context, { connector: null, sends: null });
     await open();
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)(`what the page of an approval says (${CHROMIU
     expect(await text('warnings')).not.toContain('itself');
   });
 
-  it('shows what waits also where its arguments are stored no more', async () => {
+  it('shows a waiting approval even if its arguments are no longer stored', async () => {
     Object.assign(script.approval, { context: null, context_digest: null });
     await open();
     expect(await text('note')).toContain('The arguments are no longer stored');

@@ -7,7 +7,7 @@ import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 import { lookAt, LOOKS, OPENED } from './look.js';
 
-/** More would be a button that leads nowhere. */
+/** A test that presses more often has found a button that does not lead to the end. */
 const MOST_PRESSES = 100;
 const TOKEN = 'good'.padEnd(43, '_');
 
@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
     let context: BrowserContext;
     let page: Page;
     let urls: string[];
-    /** What the browser complained of, refusals of the API apart. */
+    /** What the browser reported, except for refusals of the API. */
     let complaints: string[];
 
     beforeEach(async () => {
@@ -62,7 +62,10 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
     };
 
     const right = (): Promise<string> => page.locator('#approve').innerText();
-    /** Reads on to the end. Look and press are one: a click would wait until the button says something else. */
+    /**
+     * Presses "Read on" if the button still says so. Both happen in one step: a click of Playwright would wait until
+     * the button can be pressed, which may be as Approve.
+     */
     const readOn = () =>
       page.evaluate(
         "((it) => it.textContent === 'Read on' && it.click())(document.getElementById('approve')); new Promise((seen) => requestAnimationFrame(seen))",
@@ -73,7 +76,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
         await readOn();
       }
     };
-    /** What destroys something is pressed twice. */
+    /** Approves a destructive call, which takes two presses. */
     const approve = async (): Promise<void> => {
       await readAll();
       await press('Approve €900.00');
@@ -103,12 +106,12 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(await buttons()).toEqual(['Deny', 'Approve €900.00']);
     });
 
-    it('says which tool the agent wants to run, where the tool has no title', async () => {
+    it('says which tool the agent wants to run, if the tool has no title', async () => {
       await open();
       expect(await page.locator('.asks').innerText()).toContain('wants to run pay.create_refund');
     });
 
-    it('says what the agent wants, and shows money as money beside what is sent', async () => {
+    it('says what the agent wants, and formats money beside the value that is sent', async () => {
       const { context } = script.approval;
       Object.assign(script.approval, { cost: null });
       Object.assign(context.tool, { title: 'refund a customer' });
@@ -130,12 +133,12 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await look('money');
     });
 
-    it('asks once more where something is destroyed, and for the second press waits a moment', async () => {
+    it('asks for a second press of a destructive call, which takes effect only after a moment', async () => {
       await open();
       await readAll();
       expect(await right()).toBe('Approve €900.00');
       await expect.poll(() => page.locator('#approve').getAttribute('aria-disabled')).toBeNull();
-      // A second tap of the same thumb has read nothing of it.
+      // A second tap in the same gesture cannot be meant for the second question.
       await page.evaluate("for (let taps = 0; taps < 2; taps += 1) document.getElementById('approve').click()");
       expect(await page.locator('#once-more').innerText()).toContain('cannot be undone');
       expect(await right()).toBe('Yes, approve €900.00');
@@ -155,7 +158,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await expect.poll(heading).toBe('You approved');
     });
 
-    it.each(LOOKS)('has no Approve before all of long arguments was opened and on a screen of $width', async (size) => {
+    it.each(LOOKS)('offers Approve only after all long arguments were visible, at $width', async (size) => {
       await page.setViewportSize(size);
       const [body, list] = ['Dear customer, '.repeat(400), Array.from({ length: 90 }, (_, at) => `row ${at}`)];
       script.approval.context.args = { body: `${body}THE END`, list, last: 'kept for the end' };
@@ -163,7 +166,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       const args = page.locator('#arguments');
       expect(await args.innerText()).not.toContain('THE END');
       expect(await right()).toBe('Read on');
-      // Whoever jumps to the end has not seen what is folded.
+      // A jump to the end does not count as reading, because long arguments are still folded.
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await page.evaluate('new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))');
       expect(await right()).toBe('Read on');
@@ -201,7 +204,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(script.calls.map(({ path }) => path)).toEqual(['preview']);
     });
 
-    it('is not frozen by what nobody sees, and says how often it stands there', async () => {
+    it('is not frozen by many invisible characters, and shows their number', async () => {
       const [many, mixed] = ['\u007f'.repeat(80_000), 'a\u007f'.repeat(50_000)];
       script.approval.context.args = { many, mixed, turned: '\u05d0 100 -> 200' };
       await open();
@@ -217,7 +220,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(await page.locator('#arguments .turned').allInnerTexts()).toEqual(['\u05d0']);
     });
 
-    it('opens what is long by its own button, by keyboard alone', async () => {
+    it('opens a long argument by its own button, by the keyboard alone', async () => {
       script.approval.context.args = { body: `${'a\n'.repeat(300)}THE END` };
       await open();
       const more = page.getByRole('button', { name: /^Show the rest: \d+ more characters$/ });
@@ -228,14 +231,14 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(await right()).toBe('Read on');
     });
 
-    it('offers no Approve where not all that would be sent can be shown', async () => {
+    it('offers no Approve if the full request cannot be shown', async () => {
       script.approval.context.complete = false;
       await open();
       expect(await buttons()).toEqual(['Deny']);
       expect(await page.locator('#note').innerText()).toContain('The full request cannot be shown');
     });
 
-    it('shows what agents say as text, and marks what would not be seen', async () => {
+    it('shows what agents say as text, and marks invisible characters', async () => {
       await open();
       const args = page.locator('#arguments');
       expect(await args.locator('img').count()).toBe(0);
@@ -268,7 +271,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(script.calls.at(-1)?.body).toMatchObject({ decision: 'deny' });
     });
 
-    it('shows what it has become before anybody presses again', async () => {
+    it('shows a changed approval before it can be approved', async () => {
       await open();
       script.failure = new DomainError('context_changed');
       script.approval.context_digest = 'sha256:two';
@@ -277,7 +280,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await expect.poll(() => page.locator('#problem').innerText()).toContain('out of date');
       expect(await page.locator('#warnings').innerText()).toContain('Changed: tool_digest');
       await look('3-changed');
-      // What was read, and the first press, were of something else.
+      // The reading and the first press were for the earlier context, so both have to be repeated.
       expect(await right()).not.toContain('Yes');
       await approve();
       await expect.poll(heading).toBe('You approved');
@@ -295,7 +298,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(await buttons()).toEqual([]);
     });
 
-    it('is looked at again, with its token, when the browser comes back to it', async () => {
+    it('is loaded again, with its token, if the browser comes back to it', async () => {
       await open();
       script.approval.status = 'denied';
       await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
@@ -303,7 +306,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       expect(script.calls).toHaveLength(2);
     });
 
-    it('offers what this person may do, and says why not the rest', async () => {
+    it('offers what this person may do, and says why other buttons are missing', async () => {
       script.approval.you = { eligible: false, why_not: 'self_approval', may_deny: true };
       await open();
       expect(await buttons()).toEqual(['Deny']);
@@ -322,7 +325,7 @@ describe.skipIf(CHROMIUM === null)(`the page of an approval in a browser (${CHRO
       await look('4-review-only');
     });
 
-    it('says what became of it, and that a link is over', async () => {
+    it('says how the approval ended, and that a link has expired', async () => {
       script.approval.status = 'cancelled';
       await open(TOKEN, 'Cancelled');
       await open('expired'.padEnd(43, '_'), 'The link cannot be used');

@@ -21,7 +21,7 @@ class DecideShape extends PreviewShape {
   reason?: string;
 }
 
-/** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
+/** An attack in a text that agents choose: markup, characters that turn the direction of text, and invisible ones. */
 const ARGS: Record<string, unknown> = {
   amount: 90_000,
   note: '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth',
@@ -74,7 +74,7 @@ const APPROVAL = {
   warnings: [{ code: 'first_call', text: 'This agent has never called this tool before.' }],
 };
 
-/** What the page is told, and what it has asked. */
+/** The answers that the page gets, and a record of its requests. */
 @Injectable()
 export class ApprovalScript {
   readonly calls: { readonly path: string; readonly body: object }[] = [];
@@ -93,7 +93,7 @@ export class ApprovalScript {
 
 const since = '2026-10-01';
 
-/** The two routes that the page of an approval asks, in front of nothing. */
+/** The two routes that the approval page uses, with fixed answers. */
 @Controller('v1/approvals/link')
 export class ApprovalStandIn {
   constructor(private readonly script: ApprovalScript) {}

@@ -5,9 +5,9 @@ import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { IfPresent } from '../../apps/api/src/http/shape.js';
 import { Deferred } from '../support/deferred.js';
 
-/** What the mail would hold. */
+/** The code that a sign-in mail would hold. */
 export const CODE = '314159';
-/** Tokens have 43 characters; what each stands for is how it begins. */
+/** A token of 43 characters. Its kind decides what the stand-in answers. */
 export const tokenOf = (kind: 'good' | 'invite' | 'anywhere' | 'first' | 'expired'): string => kind.padEnd(43, '_');
 
 class LoginShape {
@@ -43,15 +43,15 @@ interface Call {
   readonly body: object;
 }
 
-/** What was asked, and what the next question meets. */
+/** A record of the requests, and what the next one gets. */
 @Injectable()
 export class AuthScript {
   readonly calls: Call[] = [];
   /** Thrown by the next call, once. */
   failure: DomainError | null = null;
-  /** What the next call waits for. */
+  /** The next call waits for this. */
   held: Deferred<void> | null = null;
-  /** What the callback answers as `next`. */
+  /** The `next` in the callback's answer. */
   next: string | null = null;
 
   async take(path: string, body: object): Promise<void> {
@@ -74,7 +74,7 @@ const since = '2026-10-01';
 const ORG = { id: 'org_01h2xcejqtf2nbrexx3vqjhp41', name: 'Müller \u202e& <b>Sons</b>\u202c GmbH' };
 const EXPIRES_AT = '2026-10-01T09:15:00.000Z';
 
-/** Who is signed in: asked by the page that wants to know why somebody is not. */
+/** The session. The page that tells why somebody was signed out asks for it. */
 @Controller('v1/me')
 export class MeStandIn {
   constructor(private readonly script: AuthScript) {}
@@ -87,7 +87,7 @@ export class MeStandIn {
   }
 }
 
-/** The three routes by which the pages sign in, in front of nothing. */
+/** The three routes by which the pages sign in, with fixed answers. */
 @Controller('v1/auth')
 export class AuthStandIn {
   constructor(private readonly script: AuthScript) {}

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { isRoot } from '../support/as-stranger.js';
 
-/** Where Debian, other distributions and Google put it. First the one without a window, which takes half the time for a page. */
+/**
+ * The paths at which Debian, other distributions and Google install it. The headless shell comes first, because it
+ * loads a page in half the time.
+ */
 const PLACES = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -10,11 +13,13 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
-/** The browser of the tests: what $CHROMIUM names, else the one that is installed; null where there is none. */
+/** The path of Chromium for tests: $CHROMIUM, else an installed one; null if there is none. */
 export const CHROMIUM = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path)) ?? null;
 
 export const NO_CHROMIUM = 'needs chromium: install it, or name one by CHROMIUM';
 
-/** Root cannot have Chromium's sandbox; the pages are our own. */
+/**
+ * Chromium's sandbox does not work as root. Without it is acceptable, because the tests open only pages of the service.
+ */
 export const launchChromium = async (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: !isRoot });

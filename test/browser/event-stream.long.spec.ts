@@ -16,7 +16,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 
-/** What a page does: one stream, a listener for each type. */
+/** A page's script: opens one event stream, with a listener for each type. */
 const FOLLOW = `{
   window.heard = [];
   const source = new EventSource('/v1/events');
@@ -26,7 +26,7 @@ const FOLLOW = `{
   }
 }`;
 
-/** With the cookies that a sign-in gives; the pages of it have a spec of their own. */
+/** Gives the browser the cookies of a sign-in. The sign-in pages have tests of their own. */
 const signIn = async (): Promise<void> => {
   const { object } = await runAgsHere(['people', 'login-link', '--json'], { env: service.environment });
   const token = /#token=(.+)$/.exec(String(object['link']))?.[1];
@@ -51,7 +51,7 @@ const until = (fits: (all: readonly Heard[]) => boolean): Promise<readonly Heard
     },
     { timeout: 60_000, interval: 50 },
   );
-/** A call that the policy refuses: recorded and sealed when it is answered. */
+/** Submits a call that the policy denies: it is recorded and sealed before it is answered. */
 const act = async (): Promise<string> => {
   const body = { tool: 'nobody.nothing', args: {} };
   const { error } = await service.call('POST', '/v1/actions', { key: service.agentKey, body });
@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === null)(`the event stream in a browser (${CHROMIUM ??
     context = await browser.newContext();
     page = await context.newPage();
     await signIn();
-    // Any page of the service: it is the origin that counts.
+    // Any page of the service will do, because cookies and streams belong to the origin.
     await page.goto(`${service.baseUrl}/login`);
     await page.evaluate(FOLLOW);
     await until((all) => all.some(({ type }) => type === 'hello'));
@@ -80,12 +80,12 @@ describe.skipIf(CHROMIUM === null)(`the event stream in a browser (${CHROMIUM ??
     await service?.stop();
   });
 
-  it('tells what is recorded to whoever is signed in', async () => {
+  it('tells a signed-in person what is recorded', async () => {
     const id = await act();
     expect(ofAction(await until(isSealed(id)), id).map(({ type }) => type)).toEqual(TOLD);
   });
 
-  it('misses nothing and hears nothing twice when the browser was offline', async () => {
+  it('misses and repeats nothing after the browser was offline', async () => {
     const before = await heard();
     await context.setOffline(true);
     const missed = await act();
@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === null)(`the event stream in a browser (${CHROMIUM ??
     expect(ofAction(after, missed).map(({ type }) => type)).toEqual(TOLD);
   });
 
-  it('loses the server and goes on: another start says that it knows nothing of before', async () => {
+  it('reconnects after a restart of the service, which tells that earlier events may be missing', async () => {
     const before = await heard();
     await service.kill('SIGKILL');
     await service.start();

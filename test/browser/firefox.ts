@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 
 const PLACES = [process.env['FIREFOX'], '/usr/bin/firefox-esr', '/usr/bin/firefox'];
-/** Where Firefox is on this machine; null without. */
+/** The path of Firefox on this machine; null if it is not installed. */
 export const FIREFOX = PLACES.find((place) => place !== undefined && existsSync(place)) ?? null;
 export const NO_FIREFOX = 'no Firefox here: install firefox-esr, or set FIREFOX';
 
@@ -22,7 +22,9 @@ export interface BrowserCookie {
 
 type Json = Record<string, unknown>;
 
-/** A headless Firefox of the machine's own, driven by WebDriver BiDi (w3c.github.io/webdriver-bidi) without a driver. */
+/**
+ * An installed Firefox, headless, driven by WebDriver BiDi (w3c.github.io/webdriver-bidi) without a separate driver.
+ */
 export class Firefox {
   private sent = 0;
   private readonly answers = new Map<number, (answer: Json) => void>();
@@ -61,7 +63,10 @@ export class Firefox {
     return firefox;
   }
 
-  /** @throws {Error} what it says is wrong */
+  /**
+   * Sends a command.
+   * @throws {Error} if Firefox answers with an error
+   */
   async send(method: string, params: Json): Promise<Json> {
     const id = (this.sent += 1);
     const answered = new Promise<Json>((resolve) => this.answers.set(id, resolve));
@@ -71,7 +76,7 @@ export class Firefox {
     return answer['result'] as Json;
   }
 
-  /** A tab with these cookies, in which a script runs before each page. */
+  /** Opens a tab with these cookies. The script `before` runs before each page's own scripts. */
   async tab(cookies: readonly BrowserCookie[], before: string): Promise<FirefoxTab> {
     for (const { name, value, domain, path, httpOnly } of cookies) {
       const cookie = { name, value: { type: 'string', value }, domain, path, httpOnly, sameSite: 'lax' };
@@ -101,14 +106,14 @@ export class FirefoxTab {
     await this.firefox.send('browsingContext.navigate', { context: this.context, url, wait: 'complete' });
   }
 
-  /** What an expression of the page comes to, a string. */
+  /** The value of an expression in the page, as a string. A promise is awaited. */
   async evaluate(expression: string): Promise<string> {
     const target = { context: this.context };
     const { result } = await this.firefox.send('script.evaluate', { expression, target, awaitPromise: true });
     return String((result as Json)['value']);
   }
 
-  /** @returns the picture, PNG */
+  /** @returns a screenshot as PNG */
   async picture(): Promise<Buffer> {
     const { data } = await this.firefox.send('browsingContext.captureScreenshot', { context: this.context });
     return Buffer.from(String(data), 'base64');

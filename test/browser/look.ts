@@ -4,25 +4,27 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** What people hold in their hands and what stands on their desks. */
+/** A phone and a desktop screen, one in each theme. */
 export const LOOKS = [
   { width: 360, height: 740, colorScheme: 'light' },
   { width: 1280, height: 800, colorScheme: 'dark' },
 ] as const;
 
-/** What a page is opened in: narrow, where less fits. */
+/** The options that pages are opened with: the narrow look, in which the least fits. */
 export const OPENED = { viewport: LOOKS[0], colorScheme: LOOKS[0].colorScheme };
 
-/** A folder for pictures of every step, for people's eyes. None is taken where it is not set. */
+/** A folder to save a picture of every step to, for people to look at. Without it, no pictures are taken. */
 const PICTURES = process.env['SIGN_IN_PICTURES'];
 
-/** A step as it stands, in each of LOOKS: whole on the screen, without a fault that axe knows, and a picture of it. */
+/**
+ * Checks the present page in each of LOOKS: no fault that axe finds, no page wider than the window. Takes a picture.
+ */
 export const lookAt = async (page: Page, name: string): Promise<void> => {
   await page.evaluate(axe.source);
   for (const { width, height, colorScheme } of LOOKS.toReversed()) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
-    // A colour on its way to another is neither.
+    // During a transition a colour has neither of its two values, so the transitions end first.
     await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)');
     const found = await page.evaluate<axe.AxeResults>('axe.run()');
     expect(

@@ -28,9 +28,9 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
   describe('step by step', () => {
     let context: BrowserContext;
     let page: Page;
-    /** Every address that was asked for, whatever for. */
+    /** All addresses that the browser requested. */
     let urls: string[];
-    /** What the browser complained of, refusals of the API apart. */
+    /** What the browser reported, except for refusals of the API. */
     let complaints: string[];
 
     beforeEach(async () => {
@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     });
 
     const heading = (): Promise<string> => page.locator('h1:visible').innerText();
-    /** The link was checked: while it is, the heading is the same. */
+    /** Waits until the link is checked. The heading is the same before. */
     const ready = () => expect.poll(() => page.locator('#ready').isVisible()).toBe(true);
     const open = (path: string) => page.goto(`${edge.url}${path}`);
     const press = (name: string) => page.getByRole('button', { name }).click();
@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       await expect.poll(heading).toBe('Check your e-mail');
     };
 
-    it('sign in by the code, pasted as it stands in the mail', async () => {
+    it('sign in by the code, pasted as the mail shows it', async () => {
       await open('/login');
       await look('1-address');
       await toCode();
@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       ]);
     });
 
-    it('say why somebody was signed out, to the browser alone that was', async () => {
+    it('say why somebody was signed out, only to that browser', async () => {
       await open('/login');
       expect(script.calls).toEqual([]);
       await context.addCookies([{ name: 'service_csrf', value: 'of-a-session', url: edge.url }]);
@@ -112,7 +112,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(await said.innerText()).toBe('');
     });
 
-    it('say that a code is wrong, where it is read out and mended', async () => {
+    it('say that a code is wrong, at the field and to screen readers', async () => {
       await toCode();
       const code = page.getByLabel('Code from the e-mail');
       await code.fill('12345');
@@ -181,7 +181,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(paths()).toEqual(['login', 'callback']);
     });
 
-    it('press nothing twice while the service is asked', async () => {
+    it('ignore further presses while a request is under way', async () => {
       await open('/login');
       await page.getByLabel('E-mail address').fill('ada@example.com');
       script.held = deferred();
@@ -205,12 +205,12 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
         .toBe('The service did not answer. Check your connection, then try again.');
     });
 
-    it('use a link by a press alone, and keep its token out of every address', async () => {
+    it('use a link only by a press, and keep its token out of every address', async () => {
       await open(`/auth/confirm#token=${tokenOf('good')}`);
       await expect.poll(() => page.locator('#ready').isVisible()).toBe(true);
       const shown = await page.locator('#ready').innerText();
       expect(shown).toContain('ada@example.com');
-      // The name stands as text, and nothing in it turns the words around it.
+      // The name is shown as text, and its direction marks do not affect the words around it.
       expect(shown).toContain('Müller & <b>Sons</b> GmbH');
       expect(shown).toContain('Admin');
       expect(await page.getByText('Sons').locator('b').count()).toBe(0);
@@ -232,12 +232,12 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(page.url()).not.toContain('good_');
     });
 
-    it('say what an invitation is to, and a link that is for no organization', async () => {
+    it('say which organization an invitation or a link is for, if any', async () => {
       await open(`/auth/confirm#token=${tokenOf('invite')}`);
       await expect.poll(heading).toBe('Join Müller & <b>Sons</b> GmbH');
       expect(await page.locator('#ready-inviter').innerText()).toBe('grace@example.com');
       await look('8-invitation');
-      // In the same tab: nothing is loaded, only the fragment changes.
+      // The page stays loaded: only the fragment of the address changes.
       await page.evaluate(`location.hash = 'token=${tokenOf('anywhere')}'`);
       await expect.poll(heading).toBe('Sign in');
       await expect.poll(() => page.locator('#ready').innerText()).not.toContain('Organization');
@@ -247,7 +247,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(script.calls.at(-1)).toEqual({ path: 'callback', body: { token: tokenOf('anywhere') } });
     });
 
-    it('say nothing of an address to the first owner, who has none', async () => {
+    it('show no address to the first owner, who has none', async () => {
       await open(`/auth/confirm#token=${tokenOf('first')}`);
       await ready();
       expect(await page.locator('#ready').innerText()).not.toMatch(/E-mail|null/);
@@ -256,7 +256,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(await page.locator('#done').innerText()).not.toMatch(/signed in as|null/);
     });
 
-    it('say that a link has expired, was used meanwhile or is not whole, and where to go', async () => {
+    it('say that a link has expired, was used meanwhile or is cut, and what to do', async () => {
       await open(`/auth/confirm#token=${tokenOf('expired')}`);
       await expect.poll(heading).toBe('The link cannot be used');
       const problem = page.locator('#failed-problem');
@@ -274,7 +274,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       await expect.poll(() => page.url()).toBe(`${edge.url}/login`);
     });
 
-    it('check a link again where the service was away', async () => {
+    it('check a link again after the service was unreachable', async () => {
       script.failure = new DomainError('service_unavailable');
       await open(`/auth/confirm#token=${tokenOf('good')}`);
       await expect.poll(heading).toBe('The link could not be checked');
@@ -284,7 +284,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(paths()).toEqual(['preview', 'preview']);
     });
 
-    it('go where the callback says, on this site alone', async () => {
+    it('go where the callback says, within this site', async () => {
       await toCode('/login?next=%2Fdocs%2Ferrors%3Fa%3D1');
       script.next = '/auth/assets/icon.svg?a=1';
       await page.getByLabel('Code from the e-mail').fill(CODE);
@@ -303,10 +303,10 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
       expect(page.url()).toBe(`${edge.url}/login?next=${encodeURIComponent('//evil.example/')}`);
     });
 
-    it('are noticed where they break the policy', async () => {
+    it('cannot violate the content policy unnoticed', async () => {
       await open('/login');
       await page.evaluate("document.body.setAttribute('style', 'color: red')");
-      // The event, and a line in the console.
+      // A violation gives both an event and a line in the console.
       await expect.poll(() => complaints.filter((text) => text.includes('style-src')).length).toBeGreaterThan(1);
       complaints.length = 0;
     });
@@ -323,7 +323,7 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     await context.close();
   });
 
-  /** What a function of the script makes of each value, in the browser. */
+  /** The results of a function of the pages' script for each value, computed in the browser. */
   const inBrowser = async (name: string, values: readonly unknown[]): Promise<unknown> => {
     const page = await browser.newPage();
     await page.goto(`${edge.url}/login`);
@@ -333,13 +333,13 @@ describe.skipIf(CHROMIUM === null)(`the sign-in pages in a browser (${CHROMIUM ?
     return results;
   };
 
-  it('say times as a person does, and never too short ones', async () => {
+  it('put times into words, rounded up', async () => {
     expect(await inBrowser('waitInWords', [1, 59.2, 60, 61, 230, 3540, 3541, 7201])).toEqual([
       ...['1 second', '60 seconds', '1 minute', '2 minutes', '4 minutes', '59 minutes', '1 hour', '3 hours'],
     ]);
   });
 
-  it('take for a next page what is a path of this site, and nothing else', async () => {
+  it('accept only a path of this site as the next page', async () => {
     const paths = ['/', '/app', '/app/actions?status=denied#a', '/%2F/evil.example', '/a//b', '/:8080'];
     expect(await inBrowser('addressOf', paths)).toEqual(paths.map((path) => `${edge.url}${path}`));
     const others = [

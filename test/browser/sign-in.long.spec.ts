@@ -11,7 +11,7 @@ const SIZES = [
   { width: 1280, height: 800 },
 ] as const;
 
-/** A folder for pictures, for people's eyes. None is taken where it is not set. */
+/** A folder to save pictures to, for people to look at. Without it, no pictures are taken. */
 const PICTURES = process.env['SIGN_IN_PICTURES'];
 
 let service: RunningService;
@@ -19,7 +19,7 @@ let browser: Browser;
 const read = new Set<unknown>();
 const ags = (...args: string[]) => runAgsHere(args, { env: service.environment });
 
-/** The code of a mail that was not read yet, once there is one. */
+/** The code of an unread mail. Waits until there is one. */
 const nextCode = (): Promise<string> =>
   vi.waitFor(
     async () => {
@@ -69,13 +69,13 @@ describe.skipIf(CHROMIUM === null)(`signing in to the service itself (${CHROMIUM
     };
     const me = () => page.evaluate<Record<string, unknown>>(`fetch('/v1/me').then((answer) => answer.json())`);
 
-    it('works by the link that an operator made, with one press', async () => {
+    it('works by an operator’s link, with one press', async () => {
       const { object } = await ags('people', 'login-link', '--json');
-      // The port is the system's choice, and the command line cannot know it.
+      // The service chose a free port, which the command line cannot know.
       await page.goto(String(object['link']).replace(/^http:\/\/[^/]+/, service.baseUrl));
       await page.locator('button:visible').first().waitFor();
       expect(page.url()).not.toContain('token');
-      // Nothing was used by looking: whoever is not signed in yet still is not.
+      // Opening the link does not use it up: the browser is still not signed in.
       expect(await me()).toMatchObject({ error: { code: 'authentication_required' } });
       await look('confirm');
       await page.locator('button:visible').first().click();

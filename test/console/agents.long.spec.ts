@@ -9,7 +9,7 @@ import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inDialog = (page: Page, name: string | RegExp) => page.getByRole('dialog').getByRole('button', { name });
-/** A budget of money. */
+/** A budget of money: €50 a day. */
 const FIFTY = { amount: 5_000, currency: 'eur' };
 const secretOf = (page: Page): Promise<string> => page.getByRole('dialog').getByLabel('Secret').innerText();
 
@@ -25,7 +25,7 @@ const eventuallyId = async (name: string): Promise<string> => {
   await eventually(async () => (await agentNamed(name))?.['name']).toBe(name);
   return (await agentNamed(name))['id'] as string;
 };
-/** Whether a key is one of an agent that may act. */
+/** `works` if the key is accepted, else the code of the error. */
 const works = async (key: string): Promise<string> => {
   const { status, error } = await scene.service.call('GET', '/v1/actions', { key });
   return status === 200 ? 'works' : String(error['code']);
@@ -54,7 +54,7 @@ describeConsole('agents in the Console', () => {
         await page.getByLabel('Value of label 1').fill('support');
         await page.getByLabel('Calls', { exact: true }).fill('1000');
         await inDialog(page, 'Create agent and key').tap();
-        // The service judges; what it says stands at the field, and all that was typed is still there.
+        // The service refuses the labels: its message is shown at the field, and all typed values are still there.
         await page.getByText('The field labels must have names').waitFor();
         await page.getByLabel('Name of label 1').fill('team');
         await inDialog(page, 'Create agent and key').tap();
@@ -75,7 +75,7 @@ describeConsole('agents in the Console', () => {
       });
     });
 
-    it('makes, rolls and revokes keys; each press does what it says, once', async () => {
+    it('makes, rolls and revokes keys, each by one press', async () => {
       const id = await made('with-keys');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/agents/${id}`));
@@ -108,12 +108,12 @@ describeConsole('agents in the Console', () => {
       });
     });
 
-    it('makes one key of two presses where the answer to the first was lost, and is told that its secret is gone', async () => {
+    it('gets one key from two presses if the first answer was lost, and is told that its secret is gone', async () => {
       const id = await made('lost-answer');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/agents/${id}`));
         await button(page, 'New key').click();
-        // It arrives, and its answer does not.
+        // The service gets the request, but its answer is lost.
         let isLost = false;
         await page.route('**/v1/agents/*/keys', async (route) => {
           if (route.request().method() !== 'POST' || isLost) return route.continue();
@@ -139,7 +139,7 @@ describeConsole('agents in the Console', () => {
         await page.getByRole('dialog').getByText('must be an integer of at least 1').waitFor();
         await page.getByLabel('Calls', { exact: true }).fill('7');
         expect(await page.getByLabel(/Spend|Currency/).count()).toBe(0);
-        // What others set meanwhile stays, also what this form does not show.
+        // A change that was made elsewhere meanwhile stays, even if it is to a field that this form does not show.
         await scene.make('PATCH', `/v1/agents/${id}`, { labels: { tier: 'gold' }, budgets: { spend_per_day: FIFTY } });
         await inDialog(page, 'Save labels and budgets').click();
         await eventually(() => page.getByRole('dialog').count()).toBe(0);
@@ -151,7 +151,7 @@ describeConsole('agents in the Console', () => {
       });
     });
 
-    it('sees a budget of money that was set over the API, is told that it holds nothing back, and removes it', async () => {
+    it('sees a budget of money that was set over the API, is told that it has no effect yet, and removes it', async () => {
       const id = await made('with-money');
       await scene.make('PATCH', `/v1/agents/${id}`, { budgets: { calls_per_day: 3, spend_per_day: FIFTY } });
       await inWindow(OWNER, DESK, async (page) => {
@@ -172,7 +172,7 @@ describeConsole('agents in the Console', () => {
       });
     });
 
-    it('registers an intent key and asks for signatures, and not before there is one', async () => {
+    it('can require signed intents only after an intent key was registered', async () => {
       const id = await made('signing');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/agents/${id}`));
@@ -196,7 +196,7 @@ describeConsole('agents in the Console', () => {
     });
   });
 
-  it('who only reads sees the keys, and no way to change them', async () => {
+  it('shows a viewer the keys, but no button to change them', async () => {
     const id = await made('only-read');
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
@@ -208,7 +208,7 @@ describeConsole('agents in the Console', () => {
     });
   });
 
-  it('give the focus back to what opened a dialog', async () => {
+  it('gives the focus back to the button that opened a dialog', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
       await page.locator('tbody tr').first().waitFor();
@@ -224,7 +224,7 @@ describeConsole('agents in the Console', () => {
     });
   });
 
-  it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
+  it.each(LOOKS)('has no layout or accessibility fault at $width x $height, $colorScheme', async (look) => {
     const id = await made(`look-${look.width}-${look.colorScheme}`);
     await scene.make('POST', `/v1/agents/${id}/intent-keys`, { public_key: publicKey() });
     await scene.make('PATCH', `/v1/agents/${id}`, { labels: { team: 'support' }, budgets: { calls_per_day: 50 } });

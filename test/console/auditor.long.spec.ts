@@ -6,7 +6,7 @@ import { type ConsoleScene, OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, DESK, inWindow, scene } from './describe-console.js';
 import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 
-/** Actions by what became of them. */
+/** Ids of actions by their outcome, and of one deed. */
 let approved: string;
 let refused: string;
 let byStop: string;
@@ -20,7 +20,10 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const rows = (page: Page) => page.locator('tbody tr');
 const idOf = async (asked: ReturnType<ConsoleScene['act']>): Promise<string> => (await asked)['id'] as string;
 
-/** By the owner in a browser. @returns the action's id */
+/**
+ * Lets the owner decide an approval in a browser.
+ * @returns the action's id
+ */
 const decided = async (press: 'Approve' | 'Deny', reason: string): Promise<string> => {
   const approval = await scene.ask('crm.add_note', { id: '7', note: 'x' }, { 'Service-On-Behalf-Of': 'customer:1294' });
   await inWindow(OWNER, DESK, async (page) => {
@@ -55,14 +58,14 @@ const furnish = async (): Promise<void> => {
 };
 
 describeConsole('who looks back', () => {
-  it('sees the first action come by itself: an empty list has no row that could move', async () => {
+  it('sees the first action appear by itself in an empty list', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/actions'));
       await page.getByRole('heading', { name: 'No actions yet' }).waitFor();
       await eventually(() => page.locator('header [data-status]').getAttribute('data-status')).toBe('live');
       await scene.act('crm.get_customer', { id: '1' });
       await eventually(() => rows(page).count()).toBe(1);
-      // From then on what is new is offered over the rows.
+      // As the list has a row now, new ones are only offered above it.
       await scene.act('crm.get_customer', { id: '2' });
       await button(page, '1 new').waitFor();
       expect(await rows(page).count()).toBe(1);
@@ -70,7 +73,7 @@ describeConsole('who looks back', () => {
     await furnish();
   });
 
-  it('finds who approved and who said no, when and why', async () => {
+  it('finds who approved and who denied, when and why', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url(`/app/actions/${approved}`));
       await page.getByText(`Approved by ${OWNER}`).waitFor();
@@ -83,7 +86,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('reads why a call was refused in a true sentence, which blames a policy only where one said so', async () => {
+  it('reads why a call was denied, and that a policy did it only if a policy did', async () => {
     await asViewer(async (page) => {
       const main = page.locator('main');
       for (const [action, sentence] of [
@@ -115,7 +118,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('finds what was remembered: whose customer, which agent, which rule, which day', async () => {
+  it('finds actions by customer, agent, rule and day', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions'));
       await rows(page).first().waitFor();
@@ -140,12 +143,12 @@ describeConsole('who looks back', () => {
       await page.getByLabel(/^Until/).fill('2020-01-02T00:00');
       await button(page, 'Apply').click();
       await page.getByRole('heading', { name: 'No actions match these filters' }).waitFor();
-      // Vienna's midnight, as an instant: the link means the same tomorrow.
+      // Midnight in Vienna, stored as an instant, so that the link means the same on another day.
       expect(new URL(page.url()).searchParams.get('created_at[gte]')).toBe('2019-12-31T23:00:00.000Z');
     });
   });
 
-  it('is told of a filter that there is none of, and not shown all as if it were the answer', async () => {
+  it('is warned of an unknown filter in the address', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url('/app/actions?status=executed&decision=deny'));
       await page.getByText('Unknown filter “status”').waitFor();
@@ -155,7 +158,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('keeps the head of the table under the bar while older rows are read', async () => {
+  it('keeps the head of the table below the bar while scrolling', async () => {
     await inWindow(VIEWER, { viewport: { width: 1440, height: 420 } }, async (page) => {
       await page.goto(scene.url('/app/actions'));
       await rows(page).first().waitFor();
@@ -166,7 +169,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('reads the ledger in true words, with names', async () => {
+  it('reads what each deed of the list is about, with names', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url('/app/deeds'));
       await rows(page).filter({ hasText: 'crm.export_customers' }).filter({ hasText: 'Denied' }).waitFor();
@@ -177,7 +180,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('reads a deed in the order of what happened, with names and nothing empty', async () => {
+  it('reads a deed in the order of events, with names and without empty rows', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url(`/app/deeds/${deed}`));
       const titles = page.locator('main section > div:first-child h2');
@@ -192,7 +195,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('shows bytes that are no deed as they came, with a cross', async () => {
+  it('shows bytes that are no deed unchanged, with a failed check', async () => {
     await asViewer(async (page) => {
       await page.route(`**/v1/deeds/${deed}`, async (route) => {
         const response = await route.fetch();
@@ -204,7 +207,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it('has red where something else was found, and not where it was expected', async () => {
+  it('marks the observed value of a mismatch in red, and not the expected one', async () => {
     await asViewer(async (page) => {
       await page.goto(scene.url(`/app/actions/${mismatch}`));
       const cells = page.locator('tr[data-differs] td');
@@ -217,7 +220,7 @@ describeConsole('who looks back', () => {
     });
   });
 
-  it.each(LOOKS)('is whole and clean at $width, $colorScheme', async (look) => {
+  it.each(LOOKS)('has no layout or accessibility fault at $width, $colorScheme', async (look) => {
     const screens = {
       actions: '/app/actions',
       'actions-chosen': '/app/actions?decision=deny&on_behalf_of=customer:1294',

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/service.js';
 
-/** What `npm run build` made; `npm test` builds before. */
+/** The result of `npm run build`, which `npm test` runs first. */
 const FOLDER = join(ROOT, 'dist', 'console');
 
 const KB = 1_000;
 const FIRST_SCRIPT_MAX = 120 * KB;
 const FIRST_STYLE_MAX = 15 * KB;
 const SCREEN_MAX = 20 * KB;
-/** Of policies: loaded when one is opened. */
+/** The editor of policies, which is loaded when a policy is opened. */
 const EDITOR_MAX = 150 * KB;
 
 const page = readFileSync(join(FOLDER, 'index.html'), 'utf8');
-/** What the page names: it is loaded before anything is drawn. */
+/** The files that the page names, which the browser loads before it draws anything. */
 const first = [...page.matchAll(/(?:src|href)="\/app\/assets\/([^"]+)"/g)].map(([, name]) => name as string);
 const all = readdirSync(join(FOLDER, 'assets')).filter((name) => /[.](js|css)$/.test(name));
 
@@ -42,7 +42,7 @@ describe('what a browser loads, gzipped,', () => {
     expect(compressed(editor)).toBeLessThanOrEqual(EDITOR_MAX);
   });
 
-  it('holds Stop and the card of an approval at once: they load nothing when they are needed', () => {
+  it('has Stop and the approval card in the first load', () => {
     const text = ending('.js')
       .map((name) => readFileSync(join(FOLDER, 'assets', name), 'utf8'))
       .join('');
@@ -53,12 +53,12 @@ describe('what a browser loads, gzipped,', () => {
 });
 
 describe('the page', () => {
-  it('holds no script and no style of its own, and loads what is served', () => {
+  it('has no inline script or style, and loads only served files', () => {
     expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|<script(?![^>]*\ssrc=)/i);
     for (const name of first) expect(all).toContain(name);
   });
 
-  it('sets the chosen theme before anything else is read', () => {
+  it('sets the chosen theme before any other script runs', () => {
     const scripts = [...page.matchAll(/<script([^>]*)>/g)].map(([, attributes]) => attributes as string);
     expect(scripts[0]).toMatch(/^ src="\/app\/assets\/boot-[0-9a-f]{8}\.js"$/);
     expect(scripts[1]).toContain('type="module"');
@@ -66,7 +66,7 @@ describe('the page', () => {
 });
 
 describe('the styles', () => {
-  it('keep light-dark() as it is written: taken apart, a theme that is chosen would not hold', () => {
+  it('keep light-dark() unchanged: transpiled, it would not follow a chosen theme', () => {
     const styles = all.filter((name) => name.endsWith('.css'));
     const text = styles.map((name) => readFileSync(join(FOLDER, 'assets', name), 'utf8')).join('');
     expect(text).toContain('light-dark(');

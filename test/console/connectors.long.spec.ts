@@ -34,7 +34,7 @@ describeConsole('connectors in the Console', () => {
   });
 
   describe('an admin', () => {
-    it('sets one up by the form alone, tools with it, and stores its credential, which nobody sees again', async () => {
+    it('sets one up by the form alone, with tools, and stores its credential, which is never shown', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/connectors'));
         await page.getByRole('link', { name: 'New connector' }).click();
@@ -92,7 +92,7 @@ describeConsole('connectors in the Console', () => {
       });
     });
 
-    it('is led to the field that is wrong, wherever it stands, and nothing is stored', async () => {
+    it('is led to a wrong field anywhere in the form, and nothing is stored', async () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/connectors?add=rest'));
         await page.getByLabel('Name', { exact: true }).fill('faulty');
@@ -128,11 +128,11 @@ describeConsole('connectors in the Console', () => {
       });
     });
 
-    it('keeps the draft where somebody else was faster, sees what they changed, and saves over it when told to', async () => {
+    it('keeps the draft if somebody else saved meanwhile, sees their change, and can save over it', async () => {
       const made = await another('shared');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
-        // What is next: the policy that must allow its tools, and a call of one.
+        // The next steps: the policy that must allow its tools, and a call of one.
         const way = page.getByRole('region', { name: 'Call a tool' });
         await way.getByRole('link', { name: 'support' }).waitFor();
         expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
@@ -152,7 +152,7 @@ describeConsole('connectors in the Console', () => {
       expect(await connector('shared')).toMatchObject({ description: 'Mine', config: { timeout_ms: 10_000 } });
     });
 
-    it('has a draft again after looking elsewhere', async () => {
+    it('finds the draft again after leaving the form', async () => {
       const made = await another('looked-away');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
@@ -170,7 +170,7 @@ describeConsole('connectors in the Console', () => {
       expect((await connector('looked-away'))['description']).toBeNull();
     });
 
-    it('hears what the enforced policy says of a change', async () => {
+    it('sees the findings of the enforced policy about a change', async () => {
       const { id } = await connector('crm');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${id as string}?edit=`));
@@ -185,7 +185,7 @@ describeConsole('connectors in the Console', () => {
       });
     });
 
-    it('disables, enables and removes one, each by a press that says so', async () => {
+    it('disables, enables and removes one, each by its own button', async () => {
       const made = await another('short-lived');
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}`));
@@ -202,7 +202,7 @@ describeConsole('connectors in the Console', () => {
       expect(gone.status).toBe(404);
     });
 
-    it('goes through it by the keyboard alone', async () => {
+    it('fills in the form by the keyboard alone', async () => {
       await another('by-keys');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
@@ -230,7 +230,7 @@ describeConsole('connectors in the Console', () => {
     });
   });
 
-  it('who only reads sees all of it, and no way to change it', async () => {
+  it('shows a viewer all of it, but no button to change it', async () => {
     const { id } = await connector('crm');
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/connectors?add=rest'));
@@ -243,7 +243,7 @@ describeConsole('connectors in the Console', () => {
     });
   });
 
-  it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
+  it.each(LOOKS)('has no layout or accessibility fault at $width x $height, $colorScheme', async (look) => {
     const [{ id }, bearer] = await Promise.all([connector('crm'), another(`look-${look.width}-${look.colorScheme}`)]);
     const screens = {
       connectors: '/app/connectors',

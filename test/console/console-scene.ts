@@ -75,7 +75,9 @@ const TOOLS = [
   { name: 'export_customers', description: 'Export all customers', method: 'GET', path: '/v1/customers', args: {} },
 ];
 
-/** What the CRM knows: a status that was asked for as `lost` is stored as another. */
+/**
+ * A stand-in for a CRM. A status that is set to `lost` is stored as `active`, so that its read-back gives a mismatch.
+ */
 const crm = () => {
   const statuses = new Map<string, string>();
   return startUpstream(({ method, path, body }, response) => {
@@ -92,10 +94,9 @@ const crm = () => {
   });
 };
 
-/** The real service with a policy, a connector, agents and people, and a browser's way in. */
+/** The real service with a policy, a connector, agents and people, and signed-in browser windows. */
 export class ConsoleScene {
-  /** Mails of a kind that were read, by the pattern of their kind. */
-  /** The mails that were read, by id. */
+  /** Ids of mails that a test has used. */
   private readonly read = new Set<unknown>();
   private readonly states = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
@@ -105,7 +106,7 @@ export class ConsoleScene {
     private readonly browser: Browser,
   ) {}
 
-  /** @param port of the service, where it is to be the same after `startAgain`; any free one unless given */
+  /** @param port the service's port, for tests that start it again on the same one; by default any free port */
   static async start(browser: Browser, port = 0): Promise<ConsoleScene> {
     const env = { LOG_LEVEL: 'error', SERVICE_PORT: String(port) };
     const [service, upstream] = await Promise.all([startService({ env }), crm()]);
@@ -127,7 +128,10 @@ export class ConsoleScene {
     return `${this.service.baseUrl}${path}`;
   }
 
-  /** As an admin. */
+  /**
+   * Sends a request with the admin key.
+   * @throws {Error} if the service refuses it
+   */
   async make(method: string, path: string, body?: unknown): Promise<JsonObject> {
     const call = { key: this.service.adminKey, ...(body === undefined ? {} : { body }) };
     const answer = await this.service.call(method, path, call);
@@ -144,7 +148,10 @@ export class ConsoleScene {
     return made['secret'] as string;
   }
 
-  /** @returns what the action says of itself, refused or not */
+  /**
+   * Submits a call.
+   * @returns the action, whether the call ran or was denied
+   */
   async act(
     tool: string,
     args: JsonObject,
@@ -158,13 +165,19 @@ export class ConsoleScene {
     return (answer.json['object'] === 'action' ? answer.json : answer.error['action']) as JsonObject;
   }
 
-  /** A call that waits for a person. @returns the approval's id */
+  /**
+   * Submits a call that waits for approval.
+   * @returns the approval's id
+   */
   async ask(tool: string, args: JsonObject, headers: Readonly<Record<string, string>> = {}): Promise<string> {
     const action = await this.act(tool, args, { headers });
     return (action['approval'] as JsonObject)['id'] as string;
   }
 
-  /** A window of the browser, signed in with a mail code; the mail of each person is asked for once. */
+  /**
+   * Opens a browser window in which a person is signed in. The first window of a person signs in with a mail code;
+   * later ones reuse its cookies.
+   */
   async window(
     email: string,
     options: Parameters<Browser['newContext']>[0] = {},
@@ -185,7 +198,10 @@ export class ConsoleScene {
     return { context, page, complaints };
   }
 
-  /** A second sign-in of the same person. @returns what the browser holds after it */
+  /**
+   * Signs the same person in a second time.
+   * @returns the browser's cookies and storage
+   */
   signedInAnew(email: string) {
     return this.signIn(email);
   }
@@ -205,7 +221,10 @@ export class ConsoleScene {
     return state;
   }
 
-  /** What a mail to somebody says there that was not read yet, once there is one: approvals are mailed, too. */
+  /**
+   * The part of an unread mail to somebody that matches. Waits until there is such a mail; the mailbox may hold mails
+   * about approvals, too.
+   */
   private nextInMail(to: string, part: RegExp): Promise<string> {
     return vi.waitFor(
       async () => {
@@ -246,13 +265,16 @@ export class ConsoleScene {
     await this.joinedAs('viewer', VIEWER);
   }
 
-  /** A person of a role, who joined by the link of the mail. */
+  /** Invites a person with a role, who joins by the link in the mail. */
   async joinedAs(role: 'viewer' | 'admin', email: string): Promise<void> {
     await this.make('POST', '/v1/org/members', { email, role });
     this.states.set(email, await this.joined(email));
   }
 
-  /** An organization that the owner is an admin of, too; `window` then begins there. @returns its name */
+  /**
+   * Makes another organization of which the owner is an admin. Later windows of the owner begin there.
+   * @returns its name
+   */
   async besides(name: string): Promise<string> {
     const ags = (...args: string[]) => runAgsHere(args, { env: this.service.environment });
     const { object } = await ags('org', 'create', name, '--json');
@@ -265,7 +287,10 @@ export class ConsoleScene {
     return name;
   }
 
-  /** By the link that was mailed to somebody. @returns what the browser holds then */
+  /**
+   * Joins by the link that was mailed to somebody.
+   * @returns the browser's cookies and storage
+   */
   private async joined(email: string) {
     const link = await this.nextInMail(email, /(http\S+\/auth\/confirm#token=\S+)/);
     const context = await this.browser.newContext();

@@ -23,13 +23,13 @@ const sealed = async (tool: string, args: { id?: string; status?: string }): Pro
 
 const checkIn = (page: Page) => page.getByRole('region', { name: 'Checked in your browser' });
 
-/** The names of what failed, once something does not. */
+/** The names of the failed checks, once there are any. */
 const crosses = async (page: Page): Promise<readonly string[]> => {
   await checkIn(page).getByRole('heading', { name: 'Check failed' }).waitFor();
   return checkIn(page).locator('li[data-tone=bad] h3').allInnerTexts();
 };
 
-/** Somebody between the service and the browser, or a service that lies: answers to `path` are others. */
+/** Changes the body of answers to `path`, as an attacker between service and browser could, or a service that lies. */
 const answering = async (page: Page, path: string, change: (body: string) => string): Promise<void> => {
   await page.route(`**${path}`, async (route) => {
     const response = await route.fetch();
@@ -60,7 +60,7 @@ describeConsole('the check of a deed', () => {
     });
   });
 
-  it('is of the newest verdict too, where one came later', async () => {
+  it('covers the newest verdict, if there is an amendment', async () => {
     const paused = await sealed('crm.set_status', { id: '31', status: 'paused' });
     const { witness } = await seen(paused.action);
     await sealed('crm.set_status', { id: '31', status: 'lost' });
@@ -71,14 +71,14 @@ describeConsole('the check of a deed', () => {
       await page.locator('h1 ~ *').getByText('Mismatch').first().waitFor();
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
       expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain('Amended');
-      // The earlier verdict in its place, as if nothing had come later.
+      // The page shows the earlier verdict, as if there were no amendment.
       await changed(page, paused, { witness });
       await page.reload();
       expect(await crosses(page)).toEqual(['This page', 'This evidence']);
     });
   });
 
-  it('takes what an agent reported for what it is, also where it looks like a removed body', async () => {
+  it('takes a reported result as such, even if it equals the mark of a removed body', async () => {
     const call = { tool: 'crm.get_customer', args: { id: '9' }, mode: 'proxy', connector_type: 'mcp' };
     const key = scene.service.agentKey;
     const { json } = await scene.service.call('POST', '/v1/actions', { key, body: call });
@@ -95,25 +95,25 @@ describeConsole('the check of a deed', () => {
     });
   });
 
-  it('does not take a genuine deed for another, on the page of the action and on that of the deed', async () => {
+  it('fails with the genuine deed of another action, on the page of the action and of the deed', async () => {
     await asOwner(async (page) => {
       await page.route(`**/v1/deeds/${one.deed}`, async (route) => {
         const response = await route.fetch({ url: scene.url(`/v1/deeds/${other.deed}`) });
         await route.fulfill({ response });
       });
       await page.goto(scene.url(`/app/actions/${one.action}`));
-      // It was asked for at another time, too, which is all that tells the two apart on the page.
+      // "This page" fails only because the other call was submitted at another time.
       expect(await crosses(page)).toEqual(['This deed', 'This action', 'This page']);
       await page.goto(scene.url(`/app/deeds/${one.deed}`));
       expect(await crosses(page)).toEqual(['This deed']);
-      // Where the service names it as the action's own.
+      // Now the service names the other deed as the action's own.
       await changed(page, one, { deed: other.deed });
       await page.goto(scene.url(`/app/actions/${one.action}`));
       await eventually(() => crosses(page)).toEqual(['This action', 'This page']);
     });
   });
 
-  it('does not take a result that the deed does not have, and tells of one that is not shown', async () => {
+  it('fails with a result that was never sealed, and reports one that is not shown', async () => {
     const { execution, result, witness } = await seen(one.action);
     await asOwner(async (page) => {
       await changed(page, denied, { status: 'executed', execution, result, witness });
@@ -131,7 +131,7 @@ describeConsole('the check of a deed', () => {
     });
   });
 
-  it('names what stands on the page otherwise than it was sealed', async () => {
+  it('names what the page shows differently from what was sealed', async () => {
     await asOwner(async (page) => {
       await changed(page, one, { tool: 'crm.close_account', on_behalf_of: 'usr:ceo' });
       await page.goto(scene.url(`/app/actions/${one.action}`));
@@ -140,7 +140,7 @@ describeConsole('the check of a deed', () => {
     });
   });
 
-  it('is done anew for what was read anew', async () => {
+  it('is repeated once the deed is read again', async () => {
     await asOwner(async (page) => {
       await page.clock.install();
       await page.goto(scene.url(`/app/deeds/${one.deed}`));
@@ -153,14 +153,14 @@ describeConsole('the check of a deed', () => {
       await page.goBack();
       await page.getByText('crm.add_note0000').first().waitFor();
       expect(await crosses(page)).toEqual(['Unchanged', 'Sealed', 'Followed']);
-      // And what failed is not remembered either.
+      // A failed check is not cached either.
       await page.unroute(`**/v1/deeds/${one.deed}`);
       await checkIn(page).getByRole('button', { name: 'Check again' }).click();
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
     });
   });
 
-  it('says that the list does not have the deed, and looks again', async () => {
+  it('says that the list does not have the deed, and reads it again', async () => {
     await asOwner(async (page) => {
       const none = '**/v1/deeds?*';
       await answering(page, '/v1/deeds?*', (body) => JSON.stringify({ ...(JSON.parse(body) as object), data: [] }));
@@ -174,7 +174,7 @@ describeConsole('the check of a deed', () => {
     });
   });
 
-  it('comes by itself for a deed that was named a moment before it was sealed', async () => {
+  it('appears by itself for a deed that is not sealed yet when the action names it', async () => {
     await asOwner(async (page) => {
       const error = { type: 'not_found', code: 'not_found', message: 'There is no such deed.', param: 'id' };
       await page.route(`**/v1/deeds/${one.deed}`, (route) => route.fulfill({ status: 404, json: { error } }), {

@@ -7,19 +7,19 @@ import { inWindowOf, type WindowSize } from './whole-screen.js';
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } as const;
 export const DESK = { viewport: { width: 1440, height: 900 } } as const;
 
-/** Of the tests of a file, from the first of them on. */
+/** The browser and the scene of the test file that runs; set before its first test. */
 export let browser: Browser;
 export let scene: ConsoleScene;
 
 interface Told {
   readonly title: string;
-  /** Of the service, where it is to be the same after `scene.startAgain`. */
+  /** The service's port, for tests that start it again on the same one. */
   readonly port: () => Promise<number>;
 }
 
 /**
- * Tests of the Console in Chromium, with one service for all of a file: what they register runs after its start and before its
- * end. Skipped where there is no Chromium.
+ * Registers tests of the Console in Chromium, which share one service for the whole file. Skipped if there is no
+ * Chromium.
  */
 export const describeConsole = (about: string | Told, tests: () => void): void => {
   const { title, port } = typeof about === 'string' ? { title: about, port: undefined } : about;
@@ -36,6 +36,6 @@ export const describeConsole = (about: string | Told, tests: () => void): void =
   });
 };
 
-/** Runs in a window of its own, which must have had nothing to complain of. */
+/** Runs a test in a browser window of its own, which fails if the page reports an error or a policy violation. */
 export const inWindow = (email: string, size: WindowSize, work: (page: Page) => Promise<void>): Promise<void> =>
   inWindowOf(scene, email, size, work);

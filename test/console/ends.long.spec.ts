@@ -1,4 +1,4 @@
-/** What ends or changes while the Console is open. */
+/** Changes while the Console is open: a new version, a role taken away, a restart of the service. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { eventually } from '../http/edge-client.js';
@@ -21,7 +21,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     await scene.joinedViewer();
   }, DEADLINE_MS);
 
-  it('tells the time that is left by the service’s clock, where that of the machine is two hours off', async () => {
+  it('counts the time left by the service’s clock, with the machine’s two hours off', async () => {
     const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
     for (const offMs of [TWO_HOURS_MS, -TWO_HOURS_MS]) {
       const { context, page, complaints } = await scene.window(OWNER);
@@ -38,7 +38,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     }
   });
 
-  it('says that a new version is here where a part of this one is gone, and still stops', async () => {
+  it('says that there is a new version if its own files are gone, and can still stop agents', async () => {
     const { context, page } = await scene.window(OWNER);
     await page.goto(scene.url('/app'));
     await page.locator('h1').waitFor();
@@ -50,7 +50,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     await context.close();
   });
 
-  /** As the owner, from a page of the owner's. */
+  /** Sets the viewer's role, as the owner in another window. */
   const giveViewer = async (role: string): Promise<void> => {
     const { context, page } = await scene.window(OWNER);
     await page.goto(scene.url('/login'));
@@ -69,7 +69,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     return (data as { id: string; email: string }[]).find(({ email }) => email === VIEWER)?.id ?? '';
   };
 
-  it('draws anew what a role may, where it was taken away', async () => {
+  it('shows what the new role may do, once the old one was taken away', async () => {
     await giveViewer('admin');
     const { context, page, complaints } = await scene.window(VIEWER);
     await page.goto(scene.url('/app/agents'));
@@ -78,14 +78,14 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
     await reason.waitFor();
     await giveViewer('viewer');
     await reason.click();
-    // Stop is greyed for who may not, and never gone.
+    // Without the right to use it, Stop is disabled but still visible.
     await eventually(() => reason.isDisabled()).toBe(true);
     await button(page, 'Suspend').waitFor({ state: 'detached' });
     await context.close();
     expect(complaints).toEqual([]);
   });
 
-  it('shows a person who was removed nothing more', async () => {
+  it('shows nothing more to a person who was removed', async () => {
     const { context, page } = await scene.window(VIEWER);
     await page.goto(scene.url('/app/actions'));
     await page.locator('tbody tr').first().waitFor();
@@ -95,7 +95,7 @@ describeConsole({ title: 'the Console while something ends', port: freePort }, (
   });
 
   it(
-    'goes on by itself when the service was started again, and says that it may have missed something',
+    'reconnects by itself after a restart of the service, and says that events may have been missed',
     async () => {
       const { context, page } = await scene.window(OWNER);
       await page.goto(scene.url('/app/actions'));

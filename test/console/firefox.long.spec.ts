@@ -1,4 +1,4 @@
-/** Each screen once in another engine than Chromium's. */
+/** Opens each screen once in Firefox; all other tests use Chromium. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -19,11 +19,11 @@ const SCREENS = [
   'Deeds',
   'Settings',
 ];
-/** Which settings begin with. */
+/** The first section of the settings, whose name is their heading. */
 const FIRST_SECTION = 'Organization';
 const DEADLINE_MS = 180_000;
 const PICTURES = process.env['CONSOLE_PICTURES'];
-/** What the page would tell a person who looks at its console. */
+/** Collects the page's errors and violations of the content policy. */
 const LISTEN = `
   window.complaints = [];
   addEventListener('securitypolicyviolation', (event) => complaints.push(event.violatedDirective + ' ' + event.blockedURI));
@@ -36,7 +36,7 @@ let firefox: Firefox;
 let scene: ConsoleScene;
 let tab: FirefoxTab;
 
-// Chromium signs in: its mails and pages are tried elsewhere.
+// Chromium is needed to sign in; other tests cover the sign-in pages themselves.
 describe.skipIf(FIREFOX === null || CHROMIUM === null)(`the Console in Firefox (${FIREFOX ?? NO_FIREFOX})`, () => {
   beforeAll(async () => {
     [chromium, firefox] = await Promise.all([launchChromium(), Firefox.launch()]);
@@ -54,7 +54,7 @@ describe.skipIf(FIREFOX === null || CHROMIUM === null)(`the Console in Firefox (
     await scene?.close();
   });
 
-  it.each(SCREENS)('shows %s, and breaks no policy', async (name) => {
+  it.each(SCREENS)('shows %s without a violation of the content policy', async (name) => {
     await tab.goto(scene.url(name === 'Overview' ? '/app' : `/app/${name.toLowerCase()}`));
     await eventually(() => tab.evaluate("document.querySelector('h1')?.innerText ?? ''")).toContain(
       name === 'Settings' ? FIRST_SECTION : name,
@@ -68,7 +68,7 @@ describe.skipIf(FIREFOX === null || CHROMIUM === null)(`the Console in Firefox (
     expect(await tab.evaluate('String(document.documentElement.scrollWidth <= innerWidth)')).toBe('true');
   });
 
-  it('hears the stream', async () => {
+  it('receives the event stream', async () => {
     await tab.goto(scene.url('/app/actions'));
     await eventually(() => tab.evaluate("document.querySelector('header [data-status]').dataset.status")).toBe('live');
     await scene.act('crm.get_customer', { id: '3' });

@@ -7,7 +7,7 @@ import { eventually } from '../http/edge-client.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 
-/** More than a phone shows at once. */
+/** Longer than a phone's screen. */
 const LONG_NOTE = Array.from({ length: 60 }, (_, line) => `Line ${line + 1} of what is to be read.`).join('\n');
 
 let next = 100;
@@ -18,7 +18,7 @@ const reached = (id: string): number => scene.upstream.seen.filter(({ path }) =>
 
 const screens = (page: Page) => page.getByRole('navigation', { name: 'Screens', exact: true });
 
-/** What a browser would have sent, without its knowing of the answer. */
+/** Sends a request outside of the browser, with the same headers, so that the browser does not learn its answer. */
 const sentBesides = async (request: Request) => {
   const headers = await request.allHeaders();
   const sent = httpRequest(request.url(), { method: request.method(), headers }).end(request.postData());
@@ -33,7 +33,10 @@ const sentBesides = async (request: Request) => {
   };
 };
 
-/** Whatever the window has asked by now is answered then; where it goes elsewhere by that, this fails. */
+/**
+ * Waits until requests of the window that are under way are answered. Fails if the window navigates away because of
+ * one.
+ */
 const answeredBefore = async (page: Page): Promise<void> => {
   for (let question = 0; question < 5; question += 1) await page.evaluate("fetch('/v1/health').then(() => 0)");
 };
@@ -49,18 +52,18 @@ describeConsole('people at the Console', () => {
       id = customer();
     });
 
-    it('on a phone reads to the last argument by taps, and approves by one', async () => {
+    it('on a phone reads to the last argument by taps, and approves by one more', async () => {
       const approval = await scene.ask('crm.add_note', { id, note: LONG_NOTE, tags: ['last'] });
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url(`/app/approvals/${approval}`));
         await button(page, 'Read on').waitFor();
         expect(await button(page, /^Approve/).count()).toBe(0);
         while ((await button(page, 'Read on').count()) > 0) {
-          // Where there is none any more, the page has come to its end after it was counted.
+          // The button may be gone between the count and the tap, if the last argument came into view.
           await button(page, 'Read on')
             .tap({ timeout: 2_000 })
             .catch(() => undefined);
-          // Until the page has come to rest.
+          // Until the smooth scrolling has ended.
           await page.waitForTimeout(400);
         }
         expect(await page.getByText('Line 60 of what is to be read.').isVisible()).toBe(true);
@@ -69,7 +72,7 @@ describeConsole('people at the Console', () => {
         await page.getByText('Approved', { exact: true }).waitFor();
         await eventually(() => reached(id)).toBe(1);
         expect(await button(page, /Approve$|Deny/).count()).toBe(0);
-        // Status, and nothing of what would become of it.
+        // The outcome shows the status, and no longer what an approval would lead to.
         const outcome = page.getByRole('status').filter({ hasText: 'Approved' });
         await outcome.getByText('Executed', { exact: true }).waitFor();
         expect(await page.evaluate('document.activeElement.textContent')).toContain('Approved by you');
@@ -82,7 +85,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('by the keyboard alone finds what waits, presses twice for what destroys, and reads on', async () => {
+    it('by the keyboard alone finds what waits, presses twice for a destructive call, and reads on', async () => {
       await scene.ask('crm.close_account', { id });
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/actions'));
@@ -98,7 +101,7 @@ describeConsole('people at the Console', () => {
         for (let tabs = 0; tabs < 60 && (await focused()) !== 'Approve'; tabs += 1) await page.keyboard.press('Tab');
         const settled = () => button(page, /approve/i).getAttribute('aria-disabled');
         await eventually(settled).toBeNull();
-        // Twice at once is once: the second press is one of who has read what the first one led to.
+        // A second Enter at once does nothing: it cannot be meant for what the first one brought up.
         await page.keyboard.press('Enter');
         await page.keyboard.press('Enter');
         await page.getByText('This cannot be undone.').waitFor();
@@ -140,7 +143,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('is told who decided where somebody else was faster', async () => {
+    it('is told who decided, if somebody else was faster', async () => {
       const approval = await scene.ask('crm.add_note', { id, note: 'x' });
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/approvals/${approval}`));
@@ -150,7 +153,7 @@ describeConsole('people at the Console', () => {
           await button(other, 'Deny').click();
           await other.getByText('Denied', { exact: true }).waitFor();
         });
-        // This window may have read it again before the press, or while it was on its way: then there is nothing to press.
+        // The window may have read the approval again before this press, or during it: then the button is gone.
         await button(page, 'Approve')
           .click({ timeout: 5_000 })
           .catch(async (error: unknown) => {
@@ -162,7 +165,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('whose answer was lost is told so, and may press again: it counts once', async () => {
+    it('is told that the answer was lost, and may press again, which counts once', async () => {
       const approval = await scene.ask('crm.add_note', { id, note: 'x' });
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/approvals/${approval}`));
@@ -183,7 +186,7 @@ describeConsole('people at the Console', () => {
     });
   });
 
-  describe('who is on call', () => {
+  describe('a person on call', () => {
     it('stops all agents by two presses from any screen, sees what is in flight, and the owner starts them again', async () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await page.goto(scene.url('/app/deeds'));
@@ -200,7 +203,7 @@ describeConsole('people at the Console', () => {
         await button(page, 'Start all agents again').tap();
         await page.getByRole('heading', { name: 'All agents are started again' }).waitFor();
         await page.getByText(/^All agents were started again at \d\d:\d\d:\d\d\./).waitFor();
-        // Who looked on would be asked to stop them anew by a question in its place.
+        // The offer to stop all agents must not take the place of the message, because the person may press again.
         expect(await button(page, /^Stop all/).count()).toBe(0);
         await button(page, 'Close').last().tap();
         await page.getByText('All agents are stopped').waitFor({ state: 'detached' });
@@ -210,7 +213,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('stops and resumes one agent where it is looked at', async () => {
+    it('stops and resumes one agent on its page', async () => {
       await scene.agentKey('night-shift');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/agents?q=night-shift'));
@@ -222,7 +225,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('who only reads sees Stop greyed, with who may', async () => {
+    it('sees, as a viewer, a disabled Stop and who may use it', async () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
         await button(page, 'Stop').click();
@@ -232,8 +235,8 @@ describeConsole('people at the Console', () => {
     });
   });
 
-  describe('whoever looks', () => {
-    it('finds a filter in the address, and the same rows by it', async () => {
+  describe('any member', () => {
+    it('finds a filter in the address, and gets the same rows from it', async () => {
       await scene.act('crm.export_customers', {});
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/actions'));
@@ -247,7 +250,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('has the deed of an action checked in the browser, and sees the cross where it was altered on its way', async () => {
+    it('has a deed checked in the browser, and sees the failed check if it was altered on its way', async () => {
       const action = await scene.act('crm.set_status', { id: customer(), status: 'paused' });
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/actions/${action['id'] as string}`));
@@ -257,7 +260,7 @@ describeConsole('people at the Console', () => {
           await check.getByText(name, { exact: true }).waitFor();
         for (const name of ['These arguments', 'This result'])
           expect(await check.locator('li').filter({ hasText: name }).innerText()).toContain('Matches what was sealed');
-        // Somebody between the service and the browser, which the service would not notice.
+        // The answer is altered between the service and the browser, so the service cannot notice.
         await page.route('**/v1/deeds/deed_*', async (route) => {
           const response = await route.fetch();
           const body = (await response.text()).replace('"attempts":1', '"attempts":2');
@@ -287,7 +290,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('has the theme that was chosen, before anything is drawn', async () => {
+    it('gets the chosen theme before anything is drawn', async () => {
       await inWindow(OWNER, { ...DESK, colorScheme: 'light' }, async (page) => {
         await page.goto(scene.url('/app'));
         await button(page, 'Account').click();
@@ -309,7 +312,7 @@ describeConsole('people at the Console', () => {
         await page.goto(scene.url('/app/agents?status=active'));
         await page.locator('tbody tr').first().waitFor();
         await page.context().clearCookies();
-        // The next question that the page asks is refused.
+        // The next request of the page is refused.
         await page
           .getByRole('navigation', { name: 'Screens', exact: true })
           .getByRole('link', { name: 'Deeds' })
@@ -321,7 +324,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('breaks no policy, and what would is found out', async () => {
+    it('causes no violation of the content policy, and a violation would be noticed', async () => {
       const { context, page, complaints } = await scene.window(OWNER, DESK);
       await page.goto(scene.url('/app'));
       await page.locator('h1').waitFor();
@@ -333,7 +336,7 @@ describeConsole('people at the Console', () => {
       await context.close();
     });
 
-    it('changes nothing in an organization that the window does not show', async () => {
+    it('cannot change an organization that the window does not show', async () => {
       await scene.besides('Südlicht AG');
       const shows = (page: Page, name: string) => screens(page).getByText(name).waitFor();
       await inWindow(OWNER, DESK, async (page) => {
@@ -345,21 +348,21 @@ describeConsole('people at the Console', () => {
         await button(other, 'Switch to Nordlicht GmbH').click();
         await shows(other, 'Nordlicht GmbH');
         await page.bringToFront();
-        // What this window asks now is refused, and it is read anew.
+        // The next request of this window is refused, so it reloads.
         await button(page, 'Stop').click();
         await shows(page, 'Nordlicht GmbH');
         await page.locator('tbody tr').filter({ hasText: 'night-shift' }).waitFor();
       });
     });
 
-    it('stays signed in where a switch is answered after the end of the session before it', async () => {
+    it('stays signed in if a switch is answered only after the old session has ended', async () => {
       await scene.besides('Nordwind KG');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/agents'));
         await screens(page).getByText('Nordwind KG').waitFor();
         const other = await page.context().newPage();
         await other.goto(scene.url('/app'));
-        // The service has the new session by then, and the browser has yet to hear of it.
+        // The service has started the new session by then, but the browser does not have its cookie yet.
         await other.route('**/v1/auth/switch-org', async (route) => {
           const answer = await sentBesides(route.request());
           const refused = [page, other].map((each) => each.waitForResponse((met) => met.status() === 401));
@@ -373,7 +376,7 @@ describeConsole('people at the Console', () => {
       });
     });
 
-    it('goes where it asked to, however long the switch takes to be answered', async () => {
+    it('gets to the chosen organization, however late the switch is answered', async () => {
       await scene.besides('Westwind OG');
       const { context, page } = await scene.window(OWNER, DESK);
       await page.clock.install();

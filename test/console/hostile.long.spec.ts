@@ -4,7 +4,7 @@ import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
 import { DESK, describeConsole, inWindow as inWindowOf, scene } from './describe-console.js';
 
-/** Where each of these stands on the page, from its left. */
+/** The horizontal positions of these words on the page. */
 const PLACES = `['\u05d0', '100', '200'].map((word) => {
   const value = [...document.querySelectorAll('dd')].find(({ textContent }) => textContent.includes('100 -> 200'));
   const walker = document.createTreeWalker(value, NodeFilter.SHOW_TEXT);
@@ -27,8 +27,8 @@ const inWindow = (work: (page: Page) => Promise<void>): Promise<void> => inWindo
 
 describeConsole('the Console under attack', () => {
   it.each([
-    ['one character that nobody sees', '\u007f'.repeat(80_000)],
-    ['such characters between others', 'a\u007f'.repeat(50_000)],
+    ['one invisible character', '\u007f'.repeat(80_000)],
+    ['invisible characters between others', 'a\u007f'.repeat(50_000)],
     ['letters of two directions', 'a\u05d0'.repeat(40_000)],
   ])('an approver can answer a call whose note is full of %s', async (_title, note) => {
     const approval = await scene.ask('crm.add_note', { id: '1', note });
@@ -41,7 +41,7 @@ describeConsole('the Console under attack', () => {
     });
   });
 
-  it('numbers stand where they are sent, beside letters that are read from right to left', async () => {
+  it('numbers stay in their order beside letters that are read from right to left', async () => {
     const approval = await scene.ask('crm.add_note', { id: '1', note: '\u05d0\u05d1 100 -> 200' });
     await inWindow(async (page) => {
       await page.goto(scene.url(`/app/approvals/${approval}`));
@@ -51,12 +51,12 @@ describeConsole('the Console under attack', () => {
     });
   });
 
-  it('a key that is held down is one press, where two are asked for', async () => {
+  it('a key that is held down counts as one press, if two are asked for', async () => {
     const approval = await scene.ask('crm.close_account', { id: '2' });
     await inWindow(async (page) => {
       await page.goto(scene.url(`/app/approvals/${approval}`));
       await button(page, /^Approve/).focus();
-      // Playwright repeats a key that is pressed while it is down.
+      // Playwright sends a repeated key event for a key that is already down.
       for (let repeated = 0; repeated < 40; repeated += 1) {
         await page.keyboard.down('Enter');
         await page.waitForTimeout(33);
@@ -68,7 +68,7 @@ describeConsole('the Console under attack', () => {
     });
   });
 
-  it('a change whose answer a proxy lost is asked for again under its key', async () => {
+  it('a change whose answer a proxy lost is sent again under the same idempotency key', async () => {
     const before = ((await scene.make('GET', '/v1/org/keys'))['data'] as readonly unknown[]).length;
     await inWindow(async (page) => {
       const keys: (string | undefined)[] = [];

@@ -9,7 +9,7 @@ const panel = (page: Page, name: string) => page.getByRole('region', { name });
 const DECIDED = 'Decisions';
 const KNOWN = 'Verification';
 
-/** Reads again until the rows behind the numbers have caught up. */
+/** Loads the page until the rows that the numbers come from have caught up. */
 const untilCounted = async (page: Page, path: string, total: string): Promise<void> => {
   await eventually(async () => {
     await page.goto(scene.url(path));
@@ -23,7 +23,7 @@ describeConsole('insights in the Console', () => {
     await scene.joinedViewer();
   });
 
-  it('says what will stand there before there is anything', async () => {
+  it('says what it will show, before there is anything', async () => {
     await inWindow(VIEWER, DESK, async (page) => {
       await page.goto(scene.url('/app/insights'));
       await page.getByText('No actions in this period').waitFor();
@@ -44,7 +44,7 @@ describeConsole('insights in the Console', () => {
       for (const id of ['4', '5', '6']) await scene.act('crm.get_customer', { id }, { key });
     });
 
-    it('counts by day, and each number leads to the actions that it counts', async () => {
+    it('counts by day, with links to the counted actions', async () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await untilCounted(page, '/app/insights', '10');
         const denied = panel(page, DECIDED).locator('tbody td[data-label=Denied]');
@@ -59,7 +59,7 @@ describeConsole('insights in the Console', () => {
       });
     });
 
-    it('groups by rule, tool and agent; window and grouping stand in the address', async () => {
+    it('groups by rule, tool and agent, with window and grouping in the address', async () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await untilCounted(page, '/app/insights', '10');
         await page.getByRole('button', { name: 'By agent' }).click();
@@ -77,7 +77,7 @@ describeConsole('insights in the Console', () => {
       });
     });
 
-    it.each(LOOKS)('is whole and clean at $width x $height, $colorScheme', async (look) => {
+    it.each(LOOKS)('has no layout or accessibility fault at $width x $height, $colorScheme', async (look) => {
       await inWindow(OWNER, windowOf(look), async (page) => {
         for (const by of ['day', 'rule', 'tool', 'agent']) {
           await untilCounted(page, `/app/insights?by=${by}`, '');

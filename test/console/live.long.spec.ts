@@ -6,7 +6,7 @@ import { startTcpProxy } from '../support/tcp-proxy.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
 
-/** More than the connections that HTTP/1.1 gives one origin for all of its tabs. */
+/** More tabs than the connections that HTTP/1.1 allows to one origin. */
 const TABS = 9;
 
 const dot = (page: Page) => page.locator('header [data-status]').getAttribute('data-status');
@@ -17,7 +17,7 @@ describeConsole('the Console and the event stream', () => {
     await scene.act('crm.get_customer', { id: '1' });
   });
 
-  it('offers what is new, and puts no row where another stood', async () => {
+  it('offers new rows, and moves none of the shown ones', async () => {
     const { context, page, complaints } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions'));
     await eventually(() => dot(page)).toBe('live');
@@ -33,7 +33,7 @@ describeConsole('the Console and the event stream', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('changes a row where it stands', async () => {
+  it('changes a row in place', async () => {
     const approval = await scene.ask('crm.add_note', { id: '4', note: 'x' });
     const { context, page, complaints } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions?state=pending_approval'));
@@ -44,13 +44,13 @@ describeConsole('the Console and the event stream', () => {
     await other.getByRole('button', { name: 'Deny' }).waitFor();
     await eventually(() => dot(other)).toBe('live');
     await other.getByRole('button', { name: 'Deny' }).click();
-    // The filter would not find it any more: it stays until the list is read again.
+    // The row no longer matches the filter, but stays until the list is read again.
     await page.locator('tbody tr').getByText('Denied').waitFor();
     await context.close();
     expect(complaints).toEqual([]);
   });
 
-  it(`is one for ${TABS} tabs, and goes on in another where the tab that has it is closed`, async () => {
+  it(`is one for ${TABS} tabs, and goes on in another if the tab that holds it is closed`, async () => {
     const { context, page, complaints } = await scene.window(OWNER);
     const pages = [page];
     for (let tab = 1; tab < TABS; tab += 1) pages.push(await context.newPage());
@@ -66,7 +66,7 @@ describeConsole('the Console and the event stream', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('misses nothing while another tab takes it', async () => {
+  it('misses no event while another tab takes it over', async () => {
     const { context, page, complaints } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions'));
     await eventually(() => dot(page)).toBe('live');
@@ -91,7 +91,7 @@ describeConsole('the Console and the event stream', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('still offers what is new where other filters were looked at meanwhile', async () => {
+  it('still offers new rows after other filters were used meanwhile', async () => {
     const { context, page, complaints } = await scene.window(OWNER);
     const news = page.getByRole('button', { name: '1 new' });
     await page.goto(scene.url('/app/actions'));
@@ -100,7 +100,7 @@ describeConsole('the Console and the event stream', () => {
     const shown = await rows(page);
     await scene.act('crm.get_customer', { id: '7' });
     await news.waitFor();
-    // By the links of the page itself: the list stays in memory.
+    // Navigates within the page, so that the list stays in memory.
     await page.evaluate("history.pushState(null, '', '/app/actions?verdict=mismatch')");
     await page.locator('tbody tr').first().waitFor({ state: 'detached' });
     await page.evaluate("history.pushState(null, '', '/app/actions')");
@@ -111,7 +111,7 @@ describeConsole('the Console and the event stream', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('is opened anew where its connection died without a word', async () => {
+  it('is opened again if its connection broke without notice', async () => {
     const proxy = await startTcpProxy(scene.service.baseUrl);
     const { context, page } = await scene.window(OWNER);
     await page.clock.install();
@@ -121,7 +121,7 @@ describeConsole('the Console and the event stream', () => {
     await scene.act('crm.get_customer', { id: '9' });
     await page.clock.fastForward(50_000);
     await eventually(async () => {
-      // Connections that are kept for later are dead, too: one attempt is given up for each.
+      // The browser's kept-alive connections are dead, too: for each of them one attempt fails.
       await page.clock.fastForward(11_000);
       return page.getByRole('button', { name: '1 new' }).count();
     }).toBe(1);
@@ -130,7 +130,7 @@ describeConsole('the Console and the event stream', () => {
     await proxy.close();
   });
 
-  it('leaves nothing of one person to another who signs in in another tab', async () => {
+  it('shows nothing of one person after another has signed in in another tab', async () => {
     await scene.joinedViewer();
     const { context, page } = await scene.window(OWNER);
     await page.goto(scene.url('/app/settings/admin-keys'));
@@ -138,17 +138,17 @@ describeConsole('the Console and the event stream', () => {
     const viewer = await scene.window(VIEWER);
     await context.addCookies(await viewer.context.cookies());
     await viewer.context.close();
-    // Somebody comes back to the tab.
+    // As if the person came back to the tab.
     await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
     await page.getByText(VIEWER).first().waitFor({ state: 'attached' });
-    // Whom the viewer may ask is told; nothing else on the screen is the owner's.
+    // The viewer is told whom to ask; nothing else of the owner is on the screen.
     await page.getByText(`${OWNER} can change your role`).waitFor();
     expect(await page.getByText(OWNER).count()).toBe(1);
     expect(await page.getByRole('table').count()).toBe(0);
     await context.close();
   });
 
-  it('goes by the new token where the same person signed in again in another tab', async () => {
+  it('uses the new CSRF token after the same person signed in again in another tab', async () => {
     const { context, page } = await scene.window(OWNER);
     await page.goto(scene.url('/app/actions'));
     await eventually(() => dot(page)).toBe('live');

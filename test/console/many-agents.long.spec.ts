@@ -17,7 +17,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
 };
 
 describeConsole('the Console of 250 agents', () => {
-  /** The first that was made: the last one in lists that show the newest first. */
+  /** The agent made first, which is the last one in lists with the newest first. */
   let oldest = '';
 
   beforeAll(async () => {
@@ -30,13 +30,13 @@ describeConsole('the Console of 250 agents', () => {
 
   const statusOf = async (id: string): Promise<unknown> => (await scene.make('GET', `/v1/agents/${id}`))['status'];
 
-  it('finds any of them in Stop by its name, and stops that one alone', async () => {
+  it('finds one of them in the Stop dialog by its name, and stops only that one', async () => {
     await inWindow(OWNER, PHONE, async (page) => {
       await page.goto(scene.url('/app/agents'));
       await page.getByRole('button', { name: 'Stop', exact: true }).tap();
       const dialog = page.getByRole('dialog');
       const rows = dialog.getByRole('listitem');
-      // These, the one before them, and the one that the service begins with.
+      // The agents made here, the oldest one, and the service's first agent.
       await dialog.getByRole('button', { name: `Stop all ${AGENTS + 2} agents now` }).waitFor();
       expect(await rows.count()).toBe(AGENTS + 2);
       await picture(page, 'stop-250-phone');
@@ -55,7 +55,7 @@ describeConsole('the Console of 250 agents', () => {
     expect(await statusOf(scene.service.agent)).toBe('active');
   });
 
-  it('leads from a key to its calls by one press, and back to all by another', async () => {
+  it('leads from a key to its calls by one press, and back to all calls by another', async () => {
     const agent = await scene.make('POST', '/v1/agents', { name: 'two keys', key: {} });
     const id = agent['id'] as string;
     const path = `/v1/agents/${id}/keys`;
@@ -81,7 +81,7 @@ describeConsole('the Console of 250 agents', () => {
       await page.getByRole('button', { name: 'Any key' }).click();
       await eventually(() => rows.count()).toBeGreaterThan(1);
       expect(new URL(page.url()).search).toBe('');
-      // A whole key that is pasted ends before its secret.
+      // A pasted key is cut before its secret.
       await page.getByRole('button', { name: 'key', exact: true }).click();
       await page.getByLabel('How the API key begins, or its key_ id').fill(first);
       await page.getByRole('button', { name: 'Apply' }).click();
@@ -106,7 +106,7 @@ describeConsole('the Console of 250 agents', () => {
     });
   });
 
-  it('suggests nothing where a search can be meant for no filter', async () => {
+  it('suggests nothing if a search text can be a value of no filter', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/actions?q=crm+of+nobody'));
       await page.getByText('Search covers tool names and error codes.').waitFor();

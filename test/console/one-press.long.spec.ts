@@ -7,7 +7,7 @@ import { DESK, describeConsole, inWindow, PHONE, scene } from './describe-consol
 
 const GAPS_MS = [80, 350];
 
-/** Two presses at one place of the screen, whatever stands there by the second. */
+/** Presses twice at the same place of the screen, whatever is there by the second press. */
 const pressTwice = async (page: Page, what: Locator, gapMs: number): Promise<void> => {
   const box = await what.boundingBox();
   if (box === null) throw new Error('nothing to press');
@@ -27,7 +27,7 @@ const made = async (name: string): Promise<string> => {
 };
 
 describeConsole('one press', () => {
-  it.each(GAPS_MS)('on Stop at an agent’s page stops it, also where another follows after %i ms', async (gapMs) => {
+  it.each(GAPS_MS)('on Stop at an agent’s page stops it, even if another press follows after %i ms', async (gapMs) => {
     const id = await made(`agent-of-a-page-${gapMs}`);
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/agents/${id}`));
@@ -44,7 +44,7 @@ describeConsole('one press', () => {
     });
   });
 
-  it.each(GAPS_MS)('in the list of Stop is for that row, also where another follows after %i ms', async (gapMs) => {
+  it.each(GAPS_MS)('in the list of Stop is for that row, even if another press follows after %i ms', async (gapMs) => {
     const ids = [await made(`first-${gapMs}`), await made(`second-${gapMs}`), await made(`third-${gapMs}`)];
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
@@ -57,13 +57,13 @@ describeConsole('one press', () => {
     });
   });
 
-  it('on Approve is for what was on the screen: where it changes, it is read again from its beginning', async () => {
+  it('on Approve is for what was on the screen: after a change, it has to be read again', async () => {
     const lines = Array.from({ length: 150 }, (_, line) => `line ${line}`).join('\n');
     const approval = await scene.ask('crm.add_note', { id: '1', note: `AMOUNT=1\n${lines}` });
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url(`/app/approvals/${approval}`));
       await page.getByText('AMOUNT=1').first().waitFor();
-      // A screen that has just come goes to its beginning once.
+      // A screen that has just opened scrolls to its top once.
       await eventually(async () => {
         await page.evaluate('scrollTo(0, document.body.scrollHeight)');
         return page.getByRole('button', { name: 'Approve', exact: true }).count();
@@ -96,13 +96,13 @@ describeConsole('one press', () => {
     });
   });
 
-  it('on More of a phone leads to every screen that its bar has no room for', async () => {
+  it('on More of a phone leads to every screen that is not in its bottom bar', async () => {
     await inWindow(OWNER, PHONE, async (page) => {
       await page.goto(scene.url('/app'));
       for (const name of ['Policies', 'Connectors', 'Insights', 'Deeds', 'Settings']) {
         await page.getByRole('button', { name: 'More' }).tap();
         const link = page.getByRole('link', { name, exact: true }).last();
-        // Playwright reaches what a thumb does not.
+        // Playwright can press a link outside of the visible screen, which a person cannot.
         const box = await link.boundingBox();
         expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(PHONE.viewport.height);
         await link.tap();
@@ -111,13 +111,13 @@ describeConsole('one press', () => {
     });
   });
 
-  it('on Stop all stops all, also where another follows', async () => {
+  it('on Stop all stops all, even if another press follows', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/agents'));
       await page.getByRole('button', { name: 'Stop', exact: true }).first().click();
       const stop = page.getByRole('dialog').getByRole('button', { name: /^Stop all/ });
       await stop.waitFor();
-      // The agents come a moment later, and move the foot of the dialog.
+      // The list of agents is loaded a moment later, and moves the buttons of the dialog.
       await page.getByRole('dialog').locator('li').first().waitFor();
       await pressTwice(page, stop, 350);
       const start = page.getByRole('dialog').getByRole('button', { name: 'Start all agents again' });

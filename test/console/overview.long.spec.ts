@@ -8,7 +8,7 @@ import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
 const needs = (page: Page) => page.getByRole('list', { name: 'Needs attention' });
 
 describeConsole('the overview', () => {
-  it('never says less than the rail, and tells what waits as soon as it waits', async () => {
+  it('never shows fewer approvals than the rail, and shows new ones at once', async () => {
     await scene.act('crm.get_customer', { id: '1' });
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app'));
@@ -32,7 +32,7 @@ describeConsole('the overview', () => {
     });
   });
 
-  it('puts what runs out first, and equal mismatches together, each with who, when and what differs', async () => {
+  it('shows expiring approvals first, and groups equal mismatches, each with agent, time and difference', async () => {
     await scene.ask('crm.add_note', { id: '3', note: 'x' });
     await scene.act('crm.set_status', { id: '4', status: 'lost' });
     await scene.act('crm.set_status', { id: '5', status: 'lost' });
@@ -63,7 +63,7 @@ describeConsole('the overview', () => {
   describe('of an organization that never had an action', () => {
     beforeAll(() => scene.besides('Südlicht AG'));
 
-    it('says where to begin, and ticks what is done', async () => {
+    it('shows the first steps, and ticks those that are done', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app'));
         const begin = page.getByRole('region', { name: 'Get started' });

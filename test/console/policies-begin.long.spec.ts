@@ -15,7 +15,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 const dialog = (page: Page) => page.getByRole('dialog');
 
 describeConsole('a policy that was just made', () => {
-  it('leads into shadow or into force from where it is read, and to Save alone while there is a draft', async () => {
+  it('offers to run in shadow or to enforce beside the text, and only Save while there is a draft', async () => {
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/policies?new='));
       await dialog(page).getByLabel('Name').fill('Night shift');
@@ -40,7 +40,7 @@ describeConsole('a policy that was just made', () => {
     });
   });
 
-  it('is offered a case of a tool that there is here, and told of a tool that there is not', async () => {
+  it('offers a case of an existing tool, and warns of an unknown one', async () => {
     const policy = await scene.make('POST', '/v1/policies', {
       name: 'reads alone',
       source:

@@ -10,7 +10,7 @@ import { type Look, LOOKS } from './whole-screen.js';
 
 const adminAt = ({ width, colorScheme }: Look): string => `${colorScheme}-${width}@example.com`;
 
-/** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
+/** A folder to save a picture of every screen to, for people to look at. Without it, no pictures are taken. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
 const NAUGHTY = '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth';
@@ -72,11 +72,11 @@ const furnish = async (): Promise<void> => {
   const quiet = await make(`Night shift ${'long name '.repeat(9)}`, 'version: 1\ndefault: deny\n');
   const decided = (await scene.make('GET', '/v1/policies/slots'))['enforced'] as { policy: { id: string } };
   ids = { support: decided.policy.id, refunds, quiet };
-  // The first after the activation finds it not loaded yet.
+  // The first call after an activation finds the version not loaded yet.
   for (const id of ['5', '6', '8']) await scene.act('crm.set_status', { id, status: 'paused' });
 };
 
-/** Each state, and how it is come to. */
+/** The states of the screens, each with its address and the steps that lead to it. */
 const STATES: readonly (readonly [name: string, path: () => string, come?: (page: Page) => Promise<void>])[] = [
   ['policies', () => '/app/policies'],
   ['policies-new', () => '/app/policies', (page) => button(page, 'New policy').click()],
@@ -149,19 +149,22 @@ async function save(page: Page): Promise<void> {
 describeConsole('the screens of policies', () => {
   beforeAll(async () => {
     await scene.joinedViewer();
-    // A person may ask for 20 previews in a minute: each size has its own.
+    // A person may ask for 20 previews a minute, so each size has a person of its own.
     for (const size of LOOKS) await scene.joinedAs('admin', adminAt(size));
     await furnish();
   });
 
-  /** Without a fault that axe knows, no wider than the window, and nothing that anybody said is markup or unseen. */
+  /**
+   * Expects no fault that axe finds, no page wider than the window, and all texts of others as plain text with
+   * invisible characters marked.
+   */
   const judge = async (page: Page, name: string, width: number): Promise<void> => {
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
     const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any[0]?.message])]);
     expect.soft(found, name).toEqual([]);
     expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
-    // The editor has images of its own, of no size, around what it replaces.
+    // The editor adds empty images of its own around replaced characters.
     expect
       .soft(
         await page
@@ -179,7 +182,7 @@ describeConsole('the screens of policies', () => {
     await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: width > 1_000 });
   };
 
-  it.each(LOOKS)('are whole and clean at $width x $height, $colorScheme', async (size) => {
+  it.each(LOOKS)('have no layout or accessibility fault at $width x $height, $colorScheme', async (size) => {
     const { context, page, complaints } = await scene.window(adminAt(size), {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
@@ -200,7 +203,7 @@ describeConsole('the screens of policies', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(LOOKS)('are whole and clean for who only reads, at $width', async (size) => {
+  it.each(LOOKS)('have no layout or accessibility fault for a viewer, at $width', async (size) => {
     const { context, page, complaints } = await scene.window(VIEWER, {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
@@ -221,7 +224,7 @@ describeConsole('the screens of policies', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('show who only reads what there is, what it would do, and nothing that changes', async () => {
+  it('show a viewer all policies and previews, but no button that changes anything', async () => {
     const { context, page, complaints } = await scene.window(VIEWER, { viewport: { width: 1440, height: 900 } });
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -246,13 +249,14 @@ describeConsole('the screens of policies', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('say that they wait where somebody has asked for 20 previews in a minute', async () => {
+  it('say that they wait, if a person has asked for 20 previews in a minute', async () => {
     await scene.joinedAs('admin', 'often@example.com');
     const { context, page, complaints } = await scene.window('often@example.com', {
       viewport: { width: 1440, height: 900 },
     });
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
-    // Each press follows the answer to the one before: a press that met a button on its way to waiting would wait with it.
+    // Each press waits for the answer to the one before, because presses during a request would not be answered one by
+    // one.
     const again = button(page, 'Refresh');
     const answers: number[] = [];
     while (answers.length <= 20 && answers.at(-1) !== 429) {
@@ -267,7 +271,7 @@ describeConsole('the screens of policies', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('stay usable with 64 KiB of source, hidden characters and more faults than are told', async () => {
+  it('stay usable with 64 KiB of source, invisible characters and more findings than are listed', async () => {
     const rules = Array.from(
       { length: 500 },
       (_, index) => `  - id: rule-${index}\n    decison: allow # \u202e\u200b ${'x'.repeat(100)}\n`,
@@ -283,7 +287,7 @@ describeConsole('the screens of policies', () => {
     const findings = page.getByRole('listitem').getByRole('button', { name: /^(error|warning) \d+:\d+/ });
     await eventually(() => findings.count()).toBe(100);
     await page.locator('[data-checked]').waitFor();
-    // The findings take of the editor's height, and who writes goes on seeing where.
+    // The findings make the editor lower; the line with the cursor stays visible.
     const endOf = async (part: Locator): Promise<number> => {
       const box = await part.boundingBox();
       return box === null ? NaN : box.y + box.height;
@@ -291,7 +295,7 @@ describeConsole('the screens of policies', () => {
     await eventually(
       async () => (await endOf(page.locator('.cm-activeLine'))) - (await endOf(editor(page).locator('..'))),
     ).toBeLessThanOrEqual(1);
-    // Marked, and not drawn.
+    // Invisible characters are marked, and have no effect.
     await eventually(() => page.locator('.cm-content mark', { hasText: 'U+202E' }).count()).toBeGreaterThan(0);
     await findings.last().click();
     await page.keyboard.press('Control+Home');

@@ -4,7 +4,7 @@ import { OWNER } from './console-scene.js';
 import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 import { append, button, dialog, editor, EMPTY, makePolicy, open, RULE, slots } from './policy-windows.js';
 
-/** The policy that is enforced, by its id. */
+/** The id of the enforced policy. */
 let support: string;
 
 const CASES = ['get_customer', 'export_customers']
@@ -19,7 +19,7 @@ describeConsole('people and policies', () => {
   });
 
   describe('an admin', () => {
-    it('makes a policy, and finds it with the others and the two slots', async () => {
+    it('makes a policy, and finds it in the list below the two slots', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url('/app/policies'));
         const decides = page.getByRole('region', { name: 'Enforced version' });
@@ -39,7 +39,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('sees a fault in its line and in the list while writing, and goes there by a press', async () => {
+    it('sees a finding in its line and in the list while typing, and goes there by a press', async () => {
       const id = await makePolicy('faults');
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
@@ -68,7 +68,7 @@ describeConsole('people and policies', () => {
         const offered = page.locator('.cm-tooltip-autocomplete li');
         await page.keyboard.press('Control+Space');
         await offered.filter({ hasText: 'agent.name' }).waitFor();
-        // What is offered takes no key at once: who types on must not take it by mistake.
+        // Completions accept no key at first, so that a person who types on does not take one by mistake.
         await page.waitForTimeout(200);
         await page.keyboard.press('Enter');
         await eventually(() => editor(page).innerText()).toContain('when: agent.name');
@@ -81,7 +81,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('is offered the tools that there are, with what they do', async () => {
+    it('is offered the existing tools, with their side effects', async () => {
       const id = await makePolicy('tools');
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
@@ -101,7 +101,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('leaves the editor by Escape and Tab, where Tab alone indents, and letters are letters', async () => {
+    it('leaves the editor by Escape and Tab, while Tab alone indents and letters are no shortcuts', async () => {
       const id = await makePolicy('keys');
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
@@ -119,7 +119,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('saves a version, runs it in shadow, sees where it differs, and enforces it', async () => {
+    it('saves a version, runs it in shadow, sees its differing decisions, and enforces it', async () => {
       const id = await makePolicy('stages', EMPTY);
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, id);
@@ -137,7 +137,7 @@ describeConsole('people and policies', () => {
         await page.goto(scene.url('/app/policies'));
         const differs = page.getByRole('region', { name: 'Shadow differences' });
         await differs.getByText('No differences since').waitFor();
-        // The first call after an activation finds it not loaded yet.
+        // The first call after an activation finds the version not loaded yet.
         await eventually(async () => {
           await scene.act('crm.get_customer', { id: '8' });
           return differs.getByRole('link', { name: 'crm.get_customer' }).count();
@@ -163,8 +163,8 @@ describeConsole('people and policies', () => {
     });
   });
 
-  describe('whoever tries a text', () => {
-    it('sees what it would have done to the newest calls, those that a person denied before all others', async () => {
+  describe('a person who tries a text', () => {
+    it('sees what it would have decided about the newest calls, those denied by a person first', async () => {
       const approval = await scene.ask('crm.add_note', { id: '5', note: 'x' });
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/approvals/${approval}`));
@@ -187,7 +187,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('holds it against a file of cases, and is led to the case and to the rule', async () => {
+    it('tests it with a case file, and is led to the case and to the rule', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, support, '?tool=cases');
         await page.getByLabel('Cases (YAML)').fill(CASES);
@@ -204,7 +204,7 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('asks about one call, recorded or described, and reads why', async () => {
+    it('runs it on one call, recorded or described, and reads why', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, support, '?tool=dry-run');
         const dryRun = page.getByRole('tabpanel', { name: 'Dry run' });
@@ -238,7 +238,7 @@ describeConsole('people and policies', () => {
         await replays.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 });
         await replays.getByText(/calls evaluated, \d+ decided differently/).click();
         await replays.getByText('By tool').waitFor();
-        // One runs at a time, so the last of many waits.
+        // Replays run one at a time, so the last of these waits.
         for (let more = 0; more < 8; more += 1) await scene.make('POST', `/v1/policies/${id}/versions/1/replay`, {});
         await button(page, 'Start replay').click();
         await replays.getByRole('button', { name: 'Cancel this replay' }).first().click();
@@ -250,14 +250,14 @@ describeConsole('people and policies', () => {
       });
     });
 
-    it('on a phone finds the editor and the tools one after the other, and changes by taps', async () => {
+    it('on a phone finds the editor and then the tools, and changes the shadow by taps', async () => {
       const id = await makePolicy('phone');
       const before = await makePolicy('in shadow before');
       await scene.make('POST', `/v1/policies/${before}/versions/1/activate`, { mode: 'shadow' });
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, id);
         await page.getByRole('tab', { name: 'Versions' }).tap();
-        // Beside the text stands one for the latest version, too.
+        // The button beside the text names the latest version; this one is in the list of versions.
         const versions = page.getByRole('tabpanel', { name: 'Versions' });
         await versions.getByRole('button', { name: 'Run in shadow … version 1', exact: true }).tap();
         await dialog(page).getByText('the shadow of version 1 of in shadow before ends').waitFor();

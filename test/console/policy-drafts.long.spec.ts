@@ -6,7 +6,7 @@ import { DESK, describeConsole, inWindow, scene } from './describe-console.js';
 import { append, button, dialog, editor, makePolicy, open, READS, RULE, save } from './policy-windows.js';
 
 describeConsole('what is written of a policy, and not saved yet: whoever', () => {
-  it('wrote while somebody else saved is told, keeps the draft, and saves onto theirs', async () => {
+  it('wrote while somebody else saved is told so, keeps the draft, and saves on top of the other version', async () => {
     const id = await makePolicy('two people');
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, id);
@@ -43,7 +43,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       const asked = new Promise<string>((resolve) => {
         page.once('dialog', (shown) => void shown.dismiss().then(() => resolve(shown.type())));
       });
-      // Not by closing the window: Chromium asked that way falls over now and then.
+      // By a reload and not by closing the window, because Chromium sometimes crashes on a close with a question.
       await page.evaluate('location.reload()');
       expect(await asked).toBe('beforeunload');
       expect(await editor(page).innerText()).toContain('no-deletes');
@@ -60,7 +60,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
       await page.context().clearCookies();
       const out = page.getByText('You are signed out.');
       await out.waitFor();
-      // As another tab would have left them.
+      // As if the person had signed in in another tab.
       await page.context().addCookies(cookies);
       await page.evaluate("dispatchEvent(new Event('focus'))");
       await out.waitFor({ state: 'detached' });
@@ -84,7 +84,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
     });
   });
 
-  it('has signed in elsewhere keeps the draft, however late a refusal of before comes', async () => {
+  it('has signed in elsewhere keeps the draft, however late a refusal of the old session comes', async () => {
     const id = await makePolicy('late');
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, id);
@@ -108,7 +108,7 @@ describeConsole('what is written of a policy, and not saved yet: whoever', () =>
     });
   });
 
-  it('lost the answer saves by the next press, once', async () => {
+  it('lost the answer saves by the next press, and only once', async () => {
     const id = await makePolicy('lost');
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, id);

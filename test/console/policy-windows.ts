@@ -10,7 +10,7 @@ export const READS = `${EMPTY}rules:
       side_effect: read
     decision: allow
 `;
-/** Makes another policy of `READS`, at its end. */
+/** A rule to append to `READS`, which gives another version. */
 export const RULE = `  - id: no-deletes
     match:
       side_effect: destructive
@@ -21,32 +21,41 @@ export const button = (page: Page, name: string | RegExp): Locator => page.getBy
 export const editor = (page: Page): Locator => page.getByRole('textbox', { name: /^Source of the policy/ });
 export const dialog = (page: Page): Locator => page.getByRole('dialog');
 
-/** @returns its id */
+/**
+ * Makes a policy.
+ * @returns its id
+ */
 export const makePolicy = async (name: string, source = READS): Promise<string> =>
   (await scene.make('POST', '/v1/policies', { name, source }))['id'] as string;
 export const slots = (): Promise<JsonObject> => scene.make('GET', '/v1/policies/slots');
 
-/** @param query of the address, from its `?` on */
+/**
+ * Opens the page of a policy, and waits until its editor is ready.
+ * @param query of the address, with its `?`
+ */
 export const open = async (page: Page, id: string, query = ''): Promise<void> => {
-  // What the editor offers to complete comes of these.
+  // The editor's completions come from these two answers.
   await Promise.all([
     page.waitForResponse('**/v1/policies/language'),
     page.waitForResponse('**/v1/tools?*'),
     page.goto(scene.url(`/app/policies/${id}${query}`)),
   ]);
   await editor(page).waitFor();
-  // Until nothing moves any more under what is pressed next.
+  // Waits for all loading to end, so that nothing moves under the next press.
   await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
 };
 
-/** Writes at the end of the source. */
+/** Types a text at the end of the source. */
 export const append = async (page: Page, text: string): Promise<void> => {
   await editor(page).click();
   await page.keyboard.press('Control+End');
   await page.keyboard.insertText(text);
 };
 
-/** @param version that it becomes */
+/**
+ * Saves the draft.
+ * @param version the number that the new version gets
+ */
 export const save = async (page: Page, version: number): Promise<void> => {
   await button(page, 'Save …').click();
   await button(page, `Save version ${version}`).click();

@@ -10,13 +10,13 @@ import { type Look, LOOKS } from './whole-screen.js';
 
 const VECTORS = process.env['VECTORS_DIR'];
 
-/** A folder for pictures of every screen, for people's eyes. None is taken where it is not set. */
+/** A folder to save a picture of every screen to, for people to look at. Without it, no pictures are taken. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
-/** Agents say what they like: markup, what turns the direction of text, and what is drawn as nothing. */
+/** An attack in a text that agents choose: markup, characters that turn the direction of text, and invisible ones. */
 const NAUGHTY = '<img src=x onerror=report("run")> \u202egnp.exe\u202c zero\u200bwidth';
 
-/** What opens above a screen. */
+/** Dialogs and popovers, each with the steps to open it. */
 const DIALOGS: readonly (readonly [name: string, open: (page: Page) => Promise<void>])[] = [
   ['dialog-stop', (page) => page.getByRole('button', { name: 'Stop', exact: true }).click()],
   ['dialog-palette', (page) => page.keyboard.press('Control+k')],
@@ -25,7 +25,7 @@ const DIALOGS: readonly (readonly [name: string, open: (page: Page) => Promise<v
   ['dialog-filter', (page) => page.getByRole('button', { name: 'status' }).click()],
 ];
 
-/** The address of each screen, by its name in pictures. */
+/** The address of each screen, by the name of its picture. */
 let screens: Readonly<Record<string, string>>;
 
 const furnish = async (): Promise<void> => {
@@ -74,7 +74,10 @@ describeConsole('the screens of the Console', () => {
     await furnish();
   });
 
-  /** Without a fault that axe knows, no wider than the window, and nothing that an agent said is markup or unseen. */
+  /**
+   * Expects no fault that axe finds, no page wider than the window, and all texts of agents as plain text with
+   * invisible characters marked.
+   */
   const judge = async (page: Page, name: string, width: number): Promise<void> => {
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
@@ -91,7 +94,7 @@ describeConsole('the screens of the Console', () => {
     await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
   };
 
-  it.each(LOOKS)('are whole and clean at $width x $height, $colorScheme', async (size) => {
+  it.each(LOOKS)('have no layout or accessibility fault at $width x $height, $colorScheme', async (size) => {
     const { context, page, complaints } = await scene.window(OWNER, {
       viewport: { width: size.width, height: size.height },
       colorScheme: size.colorScheme,
@@ -118,7 +121,7 @@ describeConsole('the screens of the Console', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.skipIf(VECTORS === undefined)('show 500 naughty strings as text, every one of them', async () => {
+  it.skipIf(VECTORS === undefined)('show each of 500 hostile strings as text', async () => {
     const file = join(VECTORS ?? '', 'blns', 'blns.json');
     const strings = JSON.parse(readFileSync(file, 'utf8')) as readonly string[];
     const size = LOOKS[0] as Look;

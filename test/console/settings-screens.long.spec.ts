@@ -25,7 +25,7 @@ const SECTIONS: readonly (readonly [name: string, title: string])[] = [
   ['about', 'About'],
 ];
 
-/** What opens above a section. */
+/** Dialogs and popovers of a section, each with the steps to open it. */
 const DIALOGS: readonly (readonly [name: string, section: string, open: (page: Page) => Promise<void>])[] = [
   ['invite', 'members', (page) => button(page, 'Invite person').click()],
   [
@@ -102,7 +102,7 @@ describeConsole('the screens of the settings', () => {
     return hook['id'] as string;
   };
 
-  it.each(LOOKS)('are whole and clean at $width x $height, $colorScheme', async (look) => {
+  it.each(LOOKS)('have no layout or accessibility fault at $width x $height, $colorScheme', async (look) => {
     const hook = await furnish(look);
     const { context, page, complaints } = await scene.window(OWNER, windowOf(look));
     for (const [name, title] of SECTIONS) {
@@ -128,7 +128,7 @@ describeConsole('the screens of the settings', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(LOOKS)('are whole and clean for who only reads at $width x $height, $colorScheme', async (look) => {
+  it.each(LOOKS)('have no layout or accessibility fault for a viewer at $width, $colorScheme', async (look) => {
     const { context, page, complaints } = await scene.window(VIEWER, windowOf(look));
     for (const name of ['organization', 'members', 'webhooks']) {
       await open(page, name);
@@ -140,7 +140,7 @@ describeConsole('the screens of the settings', () => {
   });
 
   describe('a viewer', () => {
-    it('reads what a viewer may, and changes nothing of it', async () => {
+    it('reads what a viewer may, but cannot change it', async () => {
       await inWindow(VIEWER, DESK, async (page) => {
         await page.goto(scene.url('/app/settings'));
         await panel(page, 'Retention').getByText('can change this').waitFor();
@@ -172,14 +172,14 @@ describeConsole('the screens of the settings', () => {
         await button(page, `Actions for ${VIEWER}`).tap();
         await button(page, 'Leave').tap();
         await button(dialog(page), 'Leave').tap();
-        // By the answer, or by what another question of the page is refused: both lead there.
+        // The answer to the press leads to the sign-in page; so does the refusal of any other request of the page.
         await eventually(() => new URL(page.url()).pathname).toBe('/login');
       });
     });
   });
 
-  // The last one: from here on the owner's window begins in the other organization.
-  it('let an admin change name and zone, and say who may change the rest', async () => {
+  // Has to be the last test: from here on the owner's windows begin in the other organization.
+  it('let an admin change name and time zone, and say who may change the rest', async () => {
     await scene.besides('Südlicht AG');
     await inWindow(OWNER, DESK, async (page) => {
       await open(page, 'organization');
@@ -192,7 +192,7 @@ describeConsole('the screens of the settings', () => {
       await button(page, 'Invite person').click();
       expect(await dialog(page).getByRole('radio').count()).toBe(2);
       await button(page, 'Cancel').click();
-      // Over the owner there is nothing to press, and over oneself no more than to leave.
+      // An admin can do nothing to the owner, and for the own membership can only leave.
       await button(page, /^Actions for/).click();
       expect(await page.locator('[popover]:popover-open button').allInnerTexts()).toEqual(['Leave']);
     });

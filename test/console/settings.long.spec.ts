@@ -13,7 +13,7 @@ const row = (page: Page, text: string) => page.locator('tbody tr').filter({ hasT
 
 const open = (page: Page, section: string) => page.goto(scene.url(`/app/settings/${section}`));
 
-/** What a secret opens: the status that a program gets with it. */
+/** The status that a request with a secret gets. */
 const opens = async (key: string): Promise<number> => (await scene.service.call('GET', '/v1/org/keys', { key })).status;
 
 describeConsole('the settings of the Console', () => {
@@ -22,7 +22,7 @@ describeConsole('the settings of the Console', () => {
   });
 
   describe('the organization', () => {
-    it('has its name and zone changed, and names the deed of it', async () => {
+    it('has its name and time zone changed, and shows the deed of the change', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'organization');
         const form = panel(page, 'Name and time zone');
@@ -37,7 +37,7 @@ describeConsole('the settings of the Console', () => {
       });
     });
 
-    it('says at the field what is wrong with it, and nothing is changed', async () => {
+    it('shows an error at its field, and changes nothing', async () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, 'organization');
         const form = panel(page, 'Name and time zone');
@@ -50,7 +50,7 @@ describeConsole('the settings of the Console', () => {
       });
     });
 
-    it('says before it is pressed that shorter retention removes what is there', async () => {
+    it('warns before the press that shorter retention removes stored bodies', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'organization');
         const form = panel(page, 'Retention');
@@ -66,7 +66,7 @@ describeConsole('the settings of the Console', () => {
       });
     });
 
-    it('has chosen how people are asked, and for how long', async () => {
+    it('has its notification of approvers and their time limit changed', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'organization');
         const form = panel(page, 'Approvals');
@@ -144,7 +144,7 @@ describeConsole('the settings of the Console', () => {
       });
     });
 
-    it('keep their last owner, who is told why in words', async () => {
+    it('keep their last owner, who is told why', async () => {
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, 'members');
         await button(page, `Actions for ${OWNER}`).tap();
@@ -195,7 +195,7 @@ describeConsole('the settings of the Console', () => {
       });
     });
 
-    it('are made once where the answer got lost and the button is pressed again', async () => {
+    it('are made once, if the answer was lost and the button is pressed again', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         const keys: (string | undefined)[] = [];
         page.on('request', (request) => {
@@ -215,7 +215,7 @@ describeConsole('the settings of the Console', () => {
   });
 
   describe('sessions', () => {
-    /** Signed in by a link that an operator made. */
+    /** Opens a window that is signed in by an operator's link. */
     const anotherWindow = async (): Promise<Page> => {
       const { object } = await runAgsHere(['people', 'login-link', '--json'], { env: scene.service.environment });
       const context = await browser.newContext();
@@ -226,7 +226,7 @@ describeConsole('the settings of the Console', () => {
       return page;
     };
 
-    it('are ended from another one, which stays', async () => {
+    it('are ended from another session, which goes on', async () => {
       const other = await anotherWindow();
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'sessions');
@@ -241,7 +241,7 @@ describeConsole('the settings of the Console', () => {
       await other.context().close();
     });
 
-    it('are ended all but this one', async () => {
+    it('are all ended except this one', async () => {
       const others = [await anotherWindow(), await anotherWindow()];
       await inWindow(OWNER, PHONE, async (page) => {
         await open(page, 'sessions');
@@ -254,7 +254,7 @@ describeConsole('the settings of the Console', () => {
       for (const other of others) await other.context().close();
     });
 
-    it('leave their traces among the security events', async () => {
+    it('are recorded in the security events', async () => {
       await inWindow(OWNER, DESK, async (page) => {
         await open(page, 'security');
         await row(page, OWNER).getByText('signed in with a mail code').first().waitFor();
@@ -264,7 +264,7 @@ describeConsole('the settings of the Console', () => {
     });
   });
 
-  it('tell what runs, and the fingerprint of the key that seals', async () => {
+  it('show the running version, and the fingerprint of the seal key', async () => {
     const { keys } = (await (await fetch(scene.url('/.well-known/service/keys.json'))).json()) as {
       keys: [SealKeyEntry];
     };
@@ -293,13 +293,13 @@ describeConsole('the settings of the Console', () => {
     });
   });
 
-  // The last one: the owner has no session after it.
-  it('end every session at once, the one that asks too', async () => {
+  // Has to be the last test: it ends all sessions of the owner.
+  it('end every session at once, this one too', async () => {
     const { context, page } = await scene.window(OWNER, DESK);
     await open(page, 'sessions');
     await button(page, 'Sign out everywhere').click();
     await button(dialog(page), 'Sign out everywhere').click();
-    // By the answer, or by what another question of the page is refused: both lead there.
+    // The answer to the press leads to the sign-in page; so does the refusal of any other request of the page.
     await eventually(() => new URL(page.url()).pathname).toBe('/login');
     expect((await context.request.get(scene.url('/v1/me'))).status()).toBe(401);
     await context.close();

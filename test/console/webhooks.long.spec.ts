@@ -6,7 +6,7 @@ import { OWNER } from './console-scene.js';
 import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
 
 let receiver: Upstream;
-/** What the receiver of webhooks answers. */
+/** The status that the receiver of webhooks answers with. */
 let answer = 204;
 
 const button = (page: Page | Locator, name: string | RegExp) => page.getByRole('button', { name });
@@ -65,7 +65,7 @@ describeConsole('webhooks in the Console', () => {
     });
   });
 
-  it('show what failed and why, and send it again', async () => {
+  it('show failed deliveries with the reason, and send them again', async () => {
     const made = await scene.make('POST', '/v1/webhooks', {
       url: `${receiver.baseUrl}/again`,
       events: ['action.created'],
@@ -87,7 +87,7 @@ describeConsole('webhooks in the Console', () => {
     await scene.make('DELETE', `/v1/webhooks/${made['id'] as string}`);
   });
 
-  it('are shown by how they stand, by a filter in the address', async () => {
+  it('are filtered by their status, with the filter in the address', async () => {
     const made = await scene.make('POST', '/v1/webhooks', {
       url: `${receiver.baseUrl}/filtered`,
       events: ['action.created'],
@@ -111,7 +111,7 @@ describeConsole('webhooks in the Console', () => {
       await eventually(() => rows.count()).toBe(1);
       await rows.getByText('next attempt').waitFor();
       expect(new URL(page.url()).searchParams.get('status')).toBe('retrying');
-      // What fits the filter no more changes where it stands, and is gone when the page is opened anew.
+      // A delivery that no longer matches the filter changes in place, and is gone once the page is loaded again.
       answer = 204;
       await page.keyboard.press('Escape');
       await button(rows, /^Send now/).tap();

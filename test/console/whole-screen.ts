@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { eventually } from '../http/edge-client.js';
 import type { ConsoleScene } from './console-scene.js';
 
-/** A folder for pictures, for people's eyes. None is taken where it is not set. */
+/** A folder to save pictures to, for people to look at. Without it, no pictures are taken. */
 const PICTURES = process.env['CONSOLE_PICTURES'];
 
 const ALL_LOOKS = [
@@ -18,7 +18,10 @@ const ALL_LOOKS = [
 
 export type Look = (typeof ALL_LOOKS)[number];
 
-/** Widths and themes that a screen is looked at in: each width and each theme once, and all four where pictures are taken. */
+/**
+ * The sizes and themes to test a screen in: each width and each theme once, or all four combinations if pictures are
+ * taken.
+ */
 export const LOOKS: readonly Look[] =
   PICTURES === undefined
     ? ALL_LOOKS.filter(({ width, colorScheme }) => (width === 390) === (colorScheme === 'dark'))
@@ -31,7 +34,10 @@ export const windowOf = ({ width, height, colorScheme, hasTouch }: Look) => ({
   isMobile: hasTouch,
 });
 
-/** Loaded, without a fault that axe knows, and no wider than the window; and a picture of it. */
+/**
+ * Waits until the page is loaded, takes its picture, and expects no fault that axe finds and no page wider than the
+ * window.
+ */
 export const judgeWhole = async (page: Page, name: string, { width, colorScheme }: Look): Promise<void> => {
   await eventually(() => page.locator('[aria-label="Loading"]').count()).toBe(0);
   if (PICTURES !== undefined) {
@@ -47,7 +53,7 @@ export const judgeWhole = async (page: Page, name: string, { width, colorScheme 
 
 export type WindowSize = Parameters<ConsoleScene['window']>[1];
 
-/** Runs in a window of its own, which must have had nothing to complain of. */
+/** Runs a test in a browser window of its own, and expects no error and no policy violation in it. */
 export const inWindowOf = async (
   scene: ConsoleScene,
   email: string,
@@ -57,7 +63,7 @@ export const inWindowOf = async (
   const { context, page, complaints } = await scene.window(email, size);
   try {
     await work(page);
-    // What is still held on its way is nobody's any more.
+    // Requests that are still held by a route are let go, since no test waits for them.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   } finally {
     await context.close();

@@ -2,7 +2,7 @@ import { createRoot } from 'react-dom/client';
 import './design/base.css';
 import { App } from './shell/app.tsx';
 
-// Who signed out and goes back must not see what the browser kept of the page.
+// After signing out, going back must not show the page that the browser kept in its back/forward cache.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();
 });

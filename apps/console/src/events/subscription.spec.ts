@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { chosenBy, GROUPS, inWords, type Pattern, toggled } from './subscription.ts';
 
-/** The names of the OpenAPI document: `EventType`. */
+/** All names of `EventType` in the OpenAPI document. */
 const told = (): readonly string[] => {
   const document = readFileSync(new URL('../../../api/src/openapi/openapi.yaml', import.meta.url), 'utf8');
   const [, list = ''] = /^ {4}EventType:\n[^]*?enum:\n((?: {8}- .+\n)+)/m.exec(document) ?? [];

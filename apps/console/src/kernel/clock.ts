@@ -20,5 +20,5 @@ export const learnFromStream = (serverTime: string): void => {
   isExact = true;
 };
 
-/** Milliseconds since the epoch, as the service counts them. */
+/** The time by the service's clock, in milliseconds since the epoch. Before the first answer, by the device's. */
 export const serverNow = (): number => (ahead === null ? Date.now() : ahead + monotonic());

@@ -1,4 +1,4 @@
-/** One event of the stream (docs/events.md), as far as the Console reads it. */
+/** The parts of an event of the stream (docs/events.md) that the Console reads. */
 export interface LiveEvent {
   readonly id: string;
   readonly type: string;

@@ -21,16 +21,15 @@ export const ListFrame = ({
   children,
 }: {
   readonly list: ReturnType<typeof useFilteredList>;
-  /** The number of placeholder rows while the list is loaded for the first time. */
+  /** What a row is, in one word, in the singular. */
   readonly one: string;
   readonly chips?: ReactNode;
-  /** Rows that are drawn while the first are read. */
+  /** The number of placeholder rows while the list is loaded for the first time. */
   readonly bones?: number;
   /** Shown if the list is empty without any filter. */
   readonly none: ReactNode;
   /** Shown with the offer to clear the filters, if they match nothing. */
   readonly nothing?: ReactNode;
-  /** The rows. */
   readonly children: ReactNode;
 }) => (
   <>
