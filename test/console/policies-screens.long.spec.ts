@@ -255,8 +255,8 @@ describeConsole('the screens of policies', () => {
       viewport: { width: 1440, height: 900 },
     });
     await page.goto(scene.url(`/app/policies/${ids.refunds}`));
-    // Each press waits for the answer to the one before, because presses during a request would not be answered one by
-    // one.
+    // Each press waits for the answer to the one before. Otherwise it could wait for a button that the limit has just
+    // disabled.
     const again = button(page, 'Refresh');
     const answers: number[] = [];
     while (answers.length <= 20 && answers.at(-1) !== 429) {

@@ -48,7 +48,6 @@ const isMembers = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
-/** Whether a text parses as JSON. */
 const isJson = (text: string): boolean => {
   try {
     JSON.parse(text);

@@ -17,7 +17,6 @@ import type { Connector, ConnectorType } from './types.ts';
 interface Props {
   readonly connector: Connector;
   readonly type: ConnectorType;
-  /** Reads the connector again. */
   readonly onRead: () => void;
   /** Called with the changed connector; with null if nothing was changed. */
   readonly onDone: (changed: Connector | null) => void;

@@ -10,7 +10,6 @@ const WEBHOOKS: Readonly<Record<ReturnType<typeof standOfWebhook>, BadgeLook>> =
   'given up': ['bad', 'crossCircle', 'Given up'],
 };
 
-/** The state of a webhook. */
 export const WebhookBadge = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => (
   <LookBadge look={WEBHOOKS[standOfWebhook(webhook)]} />
 );

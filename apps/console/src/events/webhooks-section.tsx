@@ -15,7 +15,6 @@ import styles from './webhooks.module.css';
 
 type Open = { readonly is: 'create' } | { readonly is: 'secret'; readonly secret: string | null } | null;
 
-/** The list of webhooks. */
 export const WebhooksSection = () => {
   const queries = useQueryClient();
   const [open, setOpen] = useState<Open>(null);

@@ -142,7 +142,6 @@ const NoActions = () => (
   </Empty>
 );
 
-/** The table of actions. */
 export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action'][] }) => (
   <table className={kit['table']}>
     <thead>

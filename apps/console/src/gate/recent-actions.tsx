@@ -19,8 +19,8 @@ export const RecentActions = ({
 }: {
   readonly title: string;
   /**
-   * The object that the calls belong to. The query is cached under its key, so an event about the object reads the
-   * calls again.
+   * The object that the calls belong to. The query is cached under the object's key, so that whatever makes the object
+   * stale makes this list stale, too.
    */
   readonly of: readonly [kind: 'agent' | 'connector', id: string];
   readonly filter: { readonly agent: string } | { readonly tool: string };

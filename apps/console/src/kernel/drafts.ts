@@ -37,7 +37,7 @@ export const dropDraft = (id: string): void => {
   changed();
 };
 
-/** For `useSyncExternalStore`. */
+/** In the form that `useSyncExternalStore` takes: returns a function that ends the subscription. */
 export const subscribeToDrafts = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -31,7 +31,7 @@ const event = (type: string, object: object, hydrated = true): LiveEvent => ({
   object: object as LiveEvent['object'],
 });
 
-/** The rows of a cached list, by its filters. */
+/** Puts a list with these rows into the cache, under its filters. */
 const shown = (filters: object, ...rows: readonly Row[]): void => {
   const page: Page<Row> = { data: rows, has_more: false, next_cursor: null };
   queries.setQueryData(['actions', filters], { pages: [page], pageParams: [undefined] });

@@ -88,8 +88,7 @@ export class Gatherer {
 }
 
 /**
- * Calls `work` at most once in `everyMs` milliseconds. A wish in between is answered by one call at the end of that
- * time.
+ * Calls `work` at most once in `everyMs` milliseconds. Wishes in between lead to one more call at the end of that time.
  */
 export class Throttle {
   private lastAt = -Infinity;

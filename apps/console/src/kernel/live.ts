@@ -59,7 +59,7 @@ export class LiveStream {
   private heardAtMs = 0;
   private isGreeted = false;
   private release: (() => void) | null = null;
-  /** Called if another tab tells its cursor. */
+  /** Called if another tab tells its cursor; set while this tab waits for it. */
   private onPlace: () => void = () => undefined;
   private readonly channel: BroadcastChannel | null;
 

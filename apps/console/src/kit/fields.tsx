@@ -46,7 +46,6 @@ export const SelectField = ({ label, param, error, hint, value, choices, onChang
   </Field>
 );
 
-/** A checkbox. */
 export const CheckField = ({
   label,
   hint,

@@ -11,7 +11,6 @@ const OUTCOMES = {
   require_approval: ['warn', 'people', 'require approval'],
 } as const;
 
-/** A badge for the decision of a policy. */
 export const OutcomeBadge = ({ outcome }: { readonly outcome: Outcome }) => {
   const [tone, icon, word] = OUTCOMES[outcome];
   return (

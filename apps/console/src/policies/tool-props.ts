@@ -1,6 +1,5 @@
 import type { Schemas } from '../kernel/client.ts';
 
-/** The props of each tool beside the editor. */
 export interface ToolProps {
   readonly policy: Schemas['Policy'];
   /** The text to judge: the one that the editor shows. */

@@ -21,8 +21,8 @@ type Detail = ComponentType<{ readonly id: string }>;
 const never = new Promise<never>(() => undefined);
 
 /**
- * Loads a screen when it is first opened. If a deployment has removed its file, the promise never resolves: the screen
- * stays as it is, and the banner asks for a reload.
+ * Loads a screen when it is first opened. If a deployment has removed its file, the promise never resolves: loading
+ * goes on without an error, and the banner tells that there is a new version.
  */
 const load = <Name extends string, Part extends ComponentType | Detail>(
   module: () => Promise<Readonly<Record<Name, Part>> | undefined>,
