@@ -3,8 +3,9 @@ import { type RecordedEvent, StoreUnavailable } from './event-store.port.js';
 import type { Payload } from './payload.js';
 
 /**
- * The log does not hold what it must, and nothing that comes later will mend that. Callers who need the stream have no
- * answer. Whoever works for many organizations leaves the organization of this stream aside.
+ * A stream, or a payload that it names, is damaged or incomplete, and a retry cannot mend that. A call that needs the
+ * stream fails. A job that works for many organizations skips the organization of this stream and goes on with the
+ * others.
  */
 export abstract class BrokenStream extends StoreUnavailable {}
 
@@ -17,7 +18,7 @@ export class MissingEvent extends BrokenStream {
   }
 }
 
-/** An event is not as it was written. The message repeats nothing of it. */
+/** An event is not as it was written. The error message quotes nothing of its content. */
 export class DamagedEvent extends BrokenStream {
   constructor({ stream, revision, type }: RecordedEvent) {
     super(
@@ -27,7 +28,10 @@ export class DamagedEvent extends BrokenStream {
   }
 }
 
-/** What an event names by its digest is not stored beside the log as it was written. The message repeats nothing of it. */
+/**
+ * The payload that an event names by its digest is stored beside the log with another content. The error message quotes
+ * nothing of it.
+ */
 export class DamagedPayload extends BrokenStream {
   constructor({ owner, kind, digest }: Omit<Payload, 'org' | 'body'>) {
     super(
@@ -37,20 +41,21 @@ export class DamagedPayload extends BrokenStream {
   }
 }
 
-/** @throws {DamagedPayload} the body is another than the one that was asked for */
+/** @throws {DamagedPayload} when the body does not have the digest that the payload is stored under */
 export const requireUndamaged = (payload: Omit<Payload, 'org'>): void => {
   if (digestOf(payload.body) !== payload.digest) throw new DamagedPayload(payload);
 };
 
-/** The store gave no answer: it is everybody's trouble, and passes. */
+/** Whether the store gave no answer. Such a failure affects every stream and passes, unlike a {@link BrokenStream}. */
 export const isStoreAway = (error: unknown): error is StoreUnavailable =>
   error instanceof StoreUnavailable && !(error instanceof BrokenStream);
 
 /**
- * Checks a stream before it is folded: nobody may change what is decided by removing an event or by cutting the stream.
+ * Checks, before a stream is folded, that its revisions have no gap. Otherwise somebody could change a decision by
+ * removing an event from the stream.
  *
  * @param from the revision of the first of these events
- * @throws {MissingEvent} one of them is not there
+ * @throws {MissingEvent} when one of the revisions is missing
  */
 export const requireGapless = (events: readonly RecordedEvent[], from: number): void => {
   events.forEach(({ stream, revision }, index) => {

@@ -1,32 +1,38 @@
 /**
- * Wake-ups between processes: a bell, never a source of truth. Whoever waits on a channel subscribes first, then reads
- * the store, then reads again every second: a lost message costs latency and nothing else.
+ * Wake-ups between processes: a bell, never a source of truth. A process that waits on a channel subscribes first, then
+ * reads the store, and reads it again every second. So a lost message costs latency and nothing else.
  */
 export abstract class Bus {
   abstract publish(channel: string, message: string): void;
-  /** Returns how to leave. A listener that throws is reported and does not disturb the others. */
+  /**
+   * Returns a function that unsubscribes. If a listener throws, the error is reported and the other listeners still
+   * run.
+   */
   abstract subscribe(channel: string, listener: (message: string) => void): () => void;
 }
 
 /**
- * Rung when a process has appended to a log whose server tells nobody. The message names the process, so that each
- * passes over its own.
+ * Rung when a process has appended to an event store whose server sends no notifications. The message names that
+ * process, so that it can ignore its own messages.
  */
 export const LOG_CHANNEL = 'log';
 
 /** Rung when an action reached a new state: sealed, waiting for a person, executing. The message is empty. */
 export const actionChannel = (actionId: string): string => `action:${actionId}`;
 
-/** Rung when the deed of a change was sealed. Whoever waits for an action's deed waits for the action. */
+/** Rung when an admin deed was sealed. The deed of an action is announced on {@link actionChannel}. */
 export const deedChannel = (deedId: string): string => `deed:${deedId}`;
 
 /** Rung when an agent, an organization or a key changed in a way that ends waits: a Stop, a revoke. */
 export const orgChannel = (orgId: string): string => `org:${orgId}`;
 
-/** Rung when a session of the person ended: what is open in its name asks again at once. */
+/** Rung when a session of the person ended: whatever that session has open checks the session again at once. */
 export const userChannel = (userId: string): string => `user:${userId}`;
 
-/** Rung when a version was put into the shadow slot. The message: organization, policy and version, by spaces. */
+/**
+ * Rung when a policy version was put into the shadow slot. The message is the ids of organization, policy and version,
+ * separated by spaces.
+ */
 export const SHADOW_CHANNEL = 'shadow';
 
 /** Rung when a mail is to be written or sent. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CallEnd, type EndSignal } from './call-end.js';
 
-/** Ours, and the one of Node whose place it takes. */
+/** `CallEnd`, and Node's `AbortController`, which it replaces. */
 const KINDS: readonly [string, () => { readonly signal: EndSignal; readonly abort: () => void }][] = [
   [
     'an AbortController',
@@ -20,7 +20,7 @@ const KINDS: readonly [string, () => { readonly signal: EndSignal; readonly abor
 ];
 
 describe.each(KINDS)('%s', (_name, make) => {
-  it('tells each listener once, in order, that it is over', () => {
+  it('calls each listener once, in order, when the call ends', () => {
     const { signal, abort } = make();
     const heard: string[] = [];
     const first = (): void => void heard.push(`first, ${String(signal.aborted)}`);
@@ -33,7 +33,7 @@ describe.each(KINDS)('%s', (_name, make) => {
     expect([signal.aborted, heard]).toEqual([true, ['first, true', 'second']]);
   });
 
-  it('does not tell who went away, not even while it tells the others', () => {
+  it('does not call a removed listener, not even one that an earlier listener removed', () => {
     const { signal, abort } = make();
     const heard: string[] = [];
     const gone = (): void => void heard.push('gone');
@@ -47,7 +47,7 @@ describe.each(KINDS)('%s', (_name, make) => {
     expect(heard).toEqual([]);
   });
 
-  it('tells nobody who comes too late', () => {
+  it('does not call a listener that was added after the end', () => {
     const { signal, abort } = make();
     const heard: string[] = [];
     abort();

@@ -1,4 +1,7 @@
-/** What a call needs of an `AbortSignal`, which is one of these: whether it is over, and to be told when. */
+/**
+ * The part of `AbortSignal` that a call uses: whether the call is over, and a notification when it ends. Every
+ * `AbortSignal` is an `EndSignal`.
+ */
 export interface EndSignal {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
@@ -6,8 +9,8 @@ export interface EndSignal {
 }
 
 /**
- * An `AbortController` and its signal in one, for what every call has of its own: a few bytes until somebody listens, where
- * Node's is an event target with three hidden classes for each (docs/performance.md).
+ * An `AbortController` and its signal in one object, made for every call. It takes a few bytes until a listener is
+ * added; Node's controller makes an event target with three hidden classes each time (docs/performance.md).
  */
 export class CallEnd implements EndSignal {
   private readonly listeners: (() => void)[] = [];
@@ -27,8 +30,8 @@ export class CallEnd implements EndSignal {
   }
 
   /**
-   * Tells each listener once, in the order in which they came; one that another takes away meanwhile is not told. Listeners
-   * do not throw: the rest would not be told.
+   * Calls each listener once, in the order in which they were added. A listener that an earlier one removes is not
+   * called. A listener must not throw, because the remaining listeners would then not be called.
    */
   abort(): void {
     this.#aborted = true;

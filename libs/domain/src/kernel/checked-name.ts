@@ -3,7 +3,10 @@ import { isOneLine } from './plain-text.js';
 
 const NAME_PATTERN = /^[^\p{C}]{1,120}$/u;
 
-/** Of an agent or an organization. @throws {DomainError} validation_failed */
+/**
+ * The name of an agent or an organization, unchanged.
+ * @throws {DomainError} `validation_failed` when it is not one line of 1 to 120 characters
+ */
 export const checkedName = (name: string): string => {
   if (NAME_PATTERN.test(name) && isOneLine(name)) return name;
   throw new DomainError('validation_failed', {

@@ -1,14 +1,17 @@
 import { DomainError } from './domain-error.js';
 import { isOneLine } from './plain-text.js';
 
-/** Of whatever a person gives a reason for. */
+/** The limit for every reason that a person gives. */
 const REASON_MAX_CHARACTERS = 280;
 
-/** One line, short enough for every deed. @throws {DomainError} validation_failed */
+/**
+ * A reason, unchanged: one line, short enough for every deed.
+ * @throws {DomainError} `validation_failed` when it is empty, too long or not one line of visible characters
+ */
 export const checkedReason = (reason: string | null): string | null => {
   if (reason === null) return null;
   const isFitting = reason.length > 0 && [...reason].length <= REASON_MAX_CHARACTERS;
-  // Beside control characters nothing that is not seen, or turns the direction of what is read.
+  // Beyond control characters, `\p{C}` refuses invisible characters and those that change the direction of the text.
   if (isFitting && isOneLine(reason) && !/\p{C}/u.test(reason)) return reason;
   throw new DomainError('validation_failed', {
     param: 'reason',

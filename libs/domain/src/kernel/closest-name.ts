@@ -1,8 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Two edits are a slip of the hand; more are another word. */
+/** A name that is at most two edits away is taken for a typing error; with more edits it is taken for another word. */
 const SLIP_MAX_EDITS = 2;
-/** In a name this short, two edits leave too little to tell what was meant. */
+/**
+ * A name of up to this many characters is allowed one edit only, because two edits would match almost any short name.
+ */
 const SHORT_NAME_CHARACTERS = 5;
 
 /**
@@ -14,10 +16,11 @@ export const closestName = (name: string, known: Iterable<string>, maxEdits = SL
   let closest: string | null = null;
   let fewestEdits = (name.length <= SHORT_NAME_CHARACTERS ? Math.min(maxEdits, 1) : maxEdits) + 1;
   for (const candidate of known) {
-    // The distance is at least the difference in length: what is much longer costs nothing.
+    // The distance is at least the difference in length, so a much longer or shorter name is skipped without computing
+    // it.
     if (Math.abs(candidate.length - name.length) >= fewestEdits) continue;
     const edits = isSwap(name, candidate) ? 1 : distance(name, candidate);
-    // Edits that leave nothing of a name make another word of it.
+    // A name that needs as many edits as it has characters has nothing in common with the given one.
     if (edits < fewestEdits && edits < candidate.length) [closest, fewestEdits] = [candidate, edits];
   }
   return closest;

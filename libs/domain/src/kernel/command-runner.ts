@@ -19,19 +19,22 @@ import {
 } from './event-store.port.js';
 import { streamRef, type Folded, type FoldedStreams } from './folded-streams.js';
 
-/** Each attempt loses only to another command that won, so few are ever needed. */
+/** An attempt fails only if another command's append came first, so few attempts are ever needed. */
 const MAX_ATTEMPTS = 16;
 
 export interface RunOptions<State> {
-  /** A state just loaded, to spare the first load; a conflict loads anew. */
+  /**
+   * The state as the caller has just loaded it, which saves the first load. After a conflict the stream is loaded
+   * again.
+   */
   readonly known?: Folded<State>;
-  /** Default: the store's own. Called again with other events where the first ones met a conflict. */
+  /** Replaces the store's own `append`. After a conflict it is called again, with newly decided events. */
   readonly append?: (append: Append) => Promise<AppendResult>;
 }
 
 export interface CommandResult<State> {
   readonly folded: Folded<State>;
-  /** What this call wrote; empty when nothing changed or when the command was a retry. */
+  /** The events that this call appended; empty if the command changed nothing or was a retry. */
   readonly events: readonly EventEnvelope[];
   /** The command id was found in the stream: an earlier try of the same command had succeeded. */
   readonly isReplay: boolean;
@@ -44,9 +47,7 @@ export class CommandRunner {
     private readonly streams: FoldedStreams,
   ) {}
 
-  /**
-   * @throws {DomainError} from `decide`; `conflict` when other commands kept winning
-   */
+  /** @throws {DomainError} the errors of `decide`; `conflict` when other commands won every attempt */
   async run<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
@@ -84,7 +85,7 @@ export const eventMetadata = (metadata: CommandMetadata): EventMetadata => ({
   at: metadata.now,
 });
 
-/** Encodes the events at their places and appends them. The envelopes say where they now stand. */
+/** Encodes the events for the revisions that follow `expectedRevision`, appends them, and returns them as recorded. */
 export const appendEvents = async <Event extends DomainEvent>(
   store: Pick<EventStore, 'append'>,
   stream: string,

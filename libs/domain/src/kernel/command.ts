@@ -2,7 +2,9 @@ import { encodeHex } from '#libs/crypto';
 import type { Clock, Randomness } from './clock.port.js';
 import { timestampOf, type Timestamp } from './timestamp.js';
 
-/** Who did it, as deeds name them (rule DEED-12): ids only, never names or addresses. */
+/**
+ * Who caused a command and its events, in the form that deeds use (rule DEED-12): ids only, never names or addresses.
+ */
 export interface Actor {
   readonly type: 'agent' | 'user' | 'admin_key' | 'operator' | 'system';
   /** Null for an operator at the command line and for the service itself. */
@@ -12,7 +14,7 @@ export interface Actor {
 export const SYSTEM: Actor = { type: 'system', id: null };
 export const OPERATOR: Actor = { type: 'operator', id: null };
 
-/** A new command by whoever holds the machine: no person, no key. */
+/** The metadata of a new command from the command line. Its actor is the operator, with no person and no key. */
 export const operatorMetadata = (
   sources: { readonly clock: Clock; readonly randomness: Randomness },
   org: string | null,
@@ -24,15 +26,15 @@ export const operatorMetadata = (
   now: timestampOf(sources.clock.nowMs()),
 });
 
-/** Travels with every command, so that deciding again gives the same events. */
+/** Goes with every command. It includes the time, so that deciding again after a conflict gives the same events. */
 export interface CommandMetadata {
-  /** Null for what belongs to the whole deployment. */
+  /** Null for a command about the whole deployment. */
   readonly org: string | null;
   readonly actor: Actor;
   readonly requestId: string | null;
-  /** Recognises a retry: events carry it as causation. */
+  /** Identifies the command, so that a retry is recognised: its events carry this id as their causation. */
   readonly commandId: string;
-  /** What the chain of commands is about; defaults to the command id. */
+  /** The id of the object that a chain of commands is about; defaults to the command id. */
   readonly correlation?: string;
   readonly now: Timestamp;
 }

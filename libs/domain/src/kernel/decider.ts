@@ -1,6 +1,6 @@
 import type { DomainEvent } from './event-codec.js';
 
-/** Every event type of one stream's union. Leaving one out does not compile. */
+/** Every event type of one stream's union. The compiler refuses an object that leaves one out. */
 export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
 
 /**
@@ -12,21 +12,23 @@ export interface Fold<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initialState: () => State;
   /**
-   * The event types that it knows. An event of any other type is of a newer version and never reaches {@link evolve}.
+   * The event types that {@link evolve} handles. An event of any other type comes from a newer version and never
+   * reaches `evolve`.
    */
   readonly eventTypes: EventTypes<Event>;
   /** Total: an event without a case is a compile error. */
   readonly evolve: (state: State, event: Event) => State;
   /**
-   * Whether hardly anybody will ask for this state again: then it is not remembered. Default: false for every state.
+   * True if this state will hardly be loaded again, so that it is not kept in the cache. Default: false for every
+   * state.
    */
   readonly isOver?: (state: State) => boolean;
 }
 
 export interface Decider<State, Command, Event extends DomainEvent> extends Fold<State, Event> {
   /**
-   * The events the command causes; none when the state already is what it asks for.
-   * @throws {DomainError} when the command must leave no trace
+   * The events that the command causes; none if the state already is as the command wants it.
+   * @throws {DomainError} when the command is refused and must leave no trace
    */
   readonly decide: (command: Command, state: State) => readonly Event[];
 }
@@ -34,7 +36,7 @@ export interface Decider<State, Command, Event extends DomainEvent> extends Fold
 /** The id of a category that has one stream only (`sealkeys`, `store`). */
 export const ONLY_STREAM = '';
 
-/** The first dash splits: ids hold none (style, Names). */
+/** Ids hold no dash, so the first dash of the name separates category and id. */
 export const streamOf = (category: string, id: string): string => (id === ONLY_STREAM ? category : `${category}-${id}`);
 
 export const categoryOf = (stream: string): string => {

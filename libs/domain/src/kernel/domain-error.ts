@@ -6,7 +6,7 @@ export interface DomainErrorOptions {
   readonly param?: string | null;
   /** A more exact sentence than the catalogue's, still calm and with the next step. Shown to the caller. */
   readonly message?: string;
-  /** Only where a code has a second status (rule API-2), as `validation_failed` has 422. */
+  /** Given only if a code has a second status (rule API-2): `validation_failed` may also be 422. */
   readonly status?: number;
   /** Seconds, sent as Retry-After. */
   readonly retryAfterSeconds?: number;

@@ -31,8 +31,8 @@ const server = entry('api_error');
 const passing = entry('api_error', true);
 
 /**
- * One text for all reasons, so that it tells nothing about a network. It names no way out that one of the reasons keeps
- * closed.
+ * The same text for every reason to refuse a destination, so that the answer reveals nothing about the network. What it
+ * advises must be possible for each of those reasons.
  */
 export const DESTINATION_NEXT =
   'Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.';

@@ -36,14 +36,14 @@ it('event codec: each event of an append takes its id from its own place and con
   expect(encodeEvents([opened], metadata, 'thing-1', 5)[0]?.id).not.toBe(first.id);
 });
 
-it('event codec: its writer reads back the very event that it wrote', () => {
+it('event codec: the process that encoded an event decodes it to the same objects', () => {
   const envelope = decodeEvent(recordedByWriter(first, 'thing-1', 4, 9n));
   expect(envelope.event).toBe(opened);
   expect(envelope.metadata).toBe(metadata);
   expect(envelope.recorded).toEqual({ ...first, stream: 'thing-1', revision: 4, position: 9n });
 });
 
-it('event codec: what another process wrote is parsed, and means the same', () => {
+it('event codec: an event of another process is parsed to equal objects', () => {
   const theirs = structuredClone(first);
   for (const recorded of [recordedAt(first, 'thing-1', 4, 9n), recordedByWriter(theirs, 'thing-1', 4, 9n)]) {
     const envelope = decodeEvent(recorded);
@@ -53,12 +53,12 @@ it('event codec: what another process wrote is parsed, and means the same', () =
   }
 });
 
-it('event codec: an event that no adapter made is read all the same', () => {
+it('event codec: a recorded event that is a plain object is decoded too', () => {
   const recorded = { ...first, stream: 'thing-1', revision: 4, position: 9n };
   expect(decodeEvent(recorded)).toEqual({ event: opened, metadata, recorded });
 });
 
-it('event codec: an event may be given its id', () => {
+it('event codec: an event can be encoded under a given id', () => {
   const id = '00000000-0000-8000-8000-000000000001';
   expect(encodeEventAs(id, opened, metadata)).toEqual({ ...first, id });
 });
@@ -69,7 +69,7 @@ it('event codec: an event of a newer schema is refused by name', () => {
 });
 
 it.each(['', '{', '"secret', '5', 'null'])(
-  'event codec: %j is what nobody wrote, and is named by its place alone',
+  'event codec: %j is a damaged event, and the error names its place and not its text',
   (text) => {
     for (const change of [{ data: text }, { metadata: text }]) {
       const decode = () => decodeEvent(recordedAt({ ...first, ...change }, 'thing-1', 4, 9n));

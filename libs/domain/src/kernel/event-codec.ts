@@ -4,37 +4,49 @@ import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
 import { parseTimestamp } from './timestamp.js';
 
-/** Raised when the meaning of an event's data changes; upcasters bring older ones up (docs/add-an-event.md). */
+/** Increased when the meaning of an event's data changes; upcasters convert older events (docs/add-an-event.md). */
 export const EVENT_SCHEMA_VERSION = 1;
 
-/** The log holds an event that this build does not know, or not in that form. Going on would judge by half a state. */
+/**
+ * The log holds an event whose type or schema this build does not know. A fold without that event would give a wrong
+ * state.
+ */
 export class UnknownEventType extends Error {
   override readonly name = 'UnknownEventType';
-  /** @param schema the schema of the event where that is newer; null where its type is */
+  /** @param schema the schema of the event if that is too new; null if its type is unknown */
   constructor(stream: string, type: string, schema: number | null = null) {
     const what = schema === null ? `type ${type}` : `type ${type} in schema ${schema}`;
     super(`${stream} holds an event of ${what}, which this version does not know; run the newer version`);
   }
 }
 
-/** Stands beside every event. Snake case: these bytes are read by auditors and by other languages. */
+/**
+ * Recorded beside every event. The members are in snake case because auditors and programs in other languages read
+ * them.
+ */
 export interface EventMetadata {
-  /** Null only for what belongs to the whole deployment (seal keys, the store itself). */
+  /** Null only for an event of the whole deployment (seal keys, the store itself). */
   readonly org: string | null;
   readonly actor: Actor;
   readonly request_id: string | null;
-  /** The command that caused the event: a retried command is recognised by it. */
+  /** The id of the command that caused the event: a retried command is recognised by it. */
   readonly causation: string;
-  /** What the whole chain of commands is about: an action id, a request id. */
+  /** The id of the object that the chain of commands is about: an action id, a request id. */
   readonly correlation: string;
   readonly schema: number;
-  /** Our own time, RFC 3339: stores cut or reset theirs. */
+  /**
+   * When this service recorded the event, RFC 3339. Stores round their own timestamps, or reset them when a log is
+   * copied.
+   */
   readonly at: string;
-  /** On a `DeedSealed` alone: the event it seals. The ledger is thereby the sealer's checkpoint. */
+  /**
+   * Only on a `DeedSealed`: the event that the deed seals. By these places the ledger itself is the sealer's
+   * checkpoint.
+   */
   readonly source?: EventPlace;
 }
 
-/** How one event names another. Positions change when a log moves to another store; this does not. */
+/** How one event refers to another. Unlike a position, this stays the same when the log is copied to another store. */
 export interface EventPlace {
   readonly stream: string;
   readonly revision: number;
@@ -52,13 +64,16 @@ export interface EventEnvelope<Event extends DomainEvent = DomainEvent> {
   readonly recorded: RecordedEvent;
 }
 
-/** What an event says, before it is text and after. */
+/** The data and metadata of an event as objects: before they are encoded as text, or after they are parsed. */
 interface Content {
   readonly event: DomainEvent;
   readonly metadata: EventMetadata;
 }
 
-/** An event that this process encoded: it knows what it was made of. */
+/**
+ * An event that this process encoded. It keeps the objects that its text was made from, so that they need not be parsed
+ * again.
+ */
 class EncodedEvent implements NewEvent {
   readonly #content: Content;
 
@@ -78,9 +93,9 @@ class EncodedEvent implements NewEvent {
 }
 
 /**
- * One class for all who record, adapters included. Its objects have one shape, which is what keeps the readers of the
- * log fast: a spread of each caller's own makes shapes that V8 never gets used to. Several readers of one process
- * follow the log and share its events: each is parsed once, and never changed.
+ * The one class of recorded events, for the adapters too. Because all its objects have one hidden class, V8 keeps the
+ * code that reads the log fast; object spreads in each adapter would not. Several readers in one process share these
+ * events, so each event is parsed at most once and must never be changed.
  */
 class EventAtItsPlace implements RecordedEvent {
   #envelope: EventEnvelope | null = null;
@@ -102,7 +117,7 @@ class EventAtItsPlace implements RecordedEvent {
     this.metadata = event.metadata;
   }
 
-  /** The content that is known already, or else the content that `contentOf` finds. */
+  /** The parsed event. `contentOf` is called only if this event was not parsed before. */
   static envelopeOf(recorded: RecordedEvent, contentOf: (recorded: RecordedEvent) => Content): EventEnvelope {
     if (!(#envelope in recorded)) return { ...contentOf(recorded), recorded };
     if (recorded.#envelope === null) {
@@ -113,14 +128,15 @@ class EventAtItsPlace implements RecordedEvent {
   }
 }
 
-/** An event at its place. */
+/** The event as recorded at this revision and position. */
 export const recordedAt = (event: NewEvent, stream: string, revision: number, position: Position): RecordedEvent =>
   new EventAtItsPlace(event, stream, revision, position);
 
 /**
- * The events of one append at their places. An id is a UUID (version 8) over stream, revision and content: an append
- * repeated after an unclear failure carries the same ids, while another worker's claim of the same step does not (it
- * differs in content). All share their metadata: readers tell by it what was appended together (`beginOfAppend`).
+ * The events of one append, encoded for the revisions from `first` on. An id is a UUID (version 8) over stream,
+ * revision and content: an append repeated after an unclear failure carries the same ids, while another worker's claim
+ * of the same step does not (it differs in content). All events of the append have the same metadata, by which readers
+ * recognise what was appended together (`beginOfAppend`).
  *
  * @param first revision of the first event
  */
@@ -139,11 +155,11 @@ export const encodeEvents = (
   });
 };
 
-/** For an event whose id follows from something else than its place and content. */
+/** Encodes an event whose id is not derived from its place and content. */
 export const encodeEventAs = (id: string, event: DomainEvent, metadata: EventMetadata): NewEvent =>
   new EncodedEvent(id, event.type, JSON.stringify(event.data), JSON.stringify(metadata), { event, metadata });
 
-/** Lengths keep the parts apart. */
+/** Each part is preceded by its length, so that different parts never join to the same text. */
 export const eventIdOf = ({
   stream,
   revision,
@@ -169,7 +185,10 @@ const parsedObject = (text: string, recorded: RecordedEvent): object => {
   return value;
 };
 
-/** Undefined for a text that is not JSON: the parser's own words would repeat a part of it. */
+/**
+ * Undefined for a text that is not JSON. The parser's error is dropped because its message would quote a part of the
+ * text.
+ */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -179,31 +198,35 @@ const parsed = (text: string): unknown => {
 };
 
 /**
- * Decodes what we wrote ourselves; its members are trusted.
- * @throws {UnknownEventType} a newer version wrote it in a schema of its own: nobody guesses what its members mean
- * @throws {DamagedEvent} it cannot have been written so
+ * Decodes an event that this service wrote; its members are not checked.
+ * @throws {UnknownEventType} when a newer version wrote it in a newer schema, whose members may mean something else
+ * @throws {DamagedEvent} when its data or metadata is not a JSON object
  */
 export const decodeEvent = <Event extends DomainEvent = DomainEvent>(recorded: RecordedEvent): EventEnvelope<Event> =>
   EventAtItsPlace.envelopeOf(recorded, parsedContent) as EventEnvelope<Event>;
 
 /**
- * What stands beside an event, member by member, as far as it is there. This works also for an event that this version
- * cannot read, and for one that is none of this service. It is for judging such events; everybody else decodes.
+ * The metadata of an event, unchecked: any member may be missing. Null if it is not a JSON object. Unlike {@link
+ * decodeEvent}, this also works for an event of a newer version and for one that this service did not write. Only for
+ * code that has to judge such events.
  */
 export const metadataOf = ({ metadata }: RecordedEvent): Readonly<Record<keyof EventMetadata, unknown>> | null => {
   const value = parsed(metadata);
   return typeof value === 'object' && value !== null ? (value as Record<keyof EventMetadata, unknown>) : null;
 };
 
-/** When an event was recorded as it says itself, in Unix milliseconds; null where it does not say. */
+/**
+ * When an event was recorded according to its own metadata, in Unix milliseconds; null if the metadata has no valid
+ * time.
+ */
 export const toldTimeOf = (recorded: RecordedEvent): number | null => {
   const at = metadataOf(recorded)?.at;
   return typeof at === 'string' ? parseTimestamp(at) : null;
 };
 
 /**
- * An event at the place where its writer knows that it stands. What this process encoded itself is not parsed again:
- * `decodeEvent` answers with the very event that was written.
+ * The event as recorded, for the process that appended it. If this process also encoded it, it is not parsed again:
+ * `decodeEvent` returns the objects that were encoded.
  */
 export const recordedByWriter = (
   event: NewEvent,

@@ -7,7 +7,10 @@ import type { Payload } from './payload.js';
  * Adapters: libs/infra/src/event-store. One contract suite runs against each: test/contracts/event-store.contract.ts.
  */
 
-/** Bytes an append may hold: type, data and metadata of all its events, in UTF-8. KurrentDB's own limit is just above. */
+/**
+ * The most bytes of one append: type, data and metadata of all its events, in UTF-8. KurrentDB's own limit is just
+ * above.
+ */
 export const APPEND_LIMIT_BYTES = 1_000_000;
 
 /**
@@ -19,11 +22,17 @@ export type Position = bigint;
 /** Before the first event. */
 export const START: Position = -1n;
 
-/** Which part of a log lies before a position, 0 to 1. Positions mean nothing but their order: an estimate, for a person who waits. */
+/**
+ * The share of the log before a position, 0 to 1. Only an estimate to show a waiting person, because positions have a
+ * meaning by their order alone.
+ */
 export const shareOfLog = (position: Position, head: Position): number =>
   head < 1n ? 1 : Math.min(1, Math.max(0, Number(position) / Number(head)));
 
-/** The revision of the stream's last event, or that it must not exist. There is no 'any': an append without an expectation cannot be made safe to retry. */
+/**
+ * The revision that the stream's last event must have, or `no_stream` if the stream must not exist. There is no 'any':
+ * an append without an expectation cannot be made safe to retry.
+ */
 export type ExpectedRevision = number | 'no_stream';
 
 export interface NewEvent {
@@ -47,11 +56,14 @@ export interface Append {
   readonly expectedRevision: ExpectedRevision;
   /** At least one. All or none are written. */
   readonly events: readonly NewEvent[];
-  /** What the events name by digest, to be stored with them: only where {@link EventStore.storesPayloads}. */
+  /**
+   * Payloads that the events name by digest, stored in the same commit. Allowed only if {@link
+   * EventStore.storesPayloads}.
+   */
   readonly payloads?: readonly Payload[];
   /**
-   * Other streams that must stand at these revisions while the events are written; otherwise nothing is written. Only
-   * where {@link EventStore.canRequire}. When an append is sent again, this counts only for what is not written yet.
+   * Other streams that must be at these revisions when the events are written; otherwise nothing is written. Allowed
+   * only if {@link EventStore.canRequire}. Not checked for an append that was written before and is sent again.
    */
   readonly requires?: ReadonlyMap<string, number>;
 }
@@ -62,23 +74,31 @@ export interface AppendResult {
   readonly position: Position;
 }
 
-/** Appends on their way to the store in one call, and what may be asked about them while nothing can come between. */
+/**
+ * Appends that are about to leave for the store in one call. What its methods answer holds only until the current
+ * synchronous code ends, because after that other events may be read or written.
+ */
 export interface DepartingAppends {
-  /** How their events will stand in the log if nobody else writes before them; in order of position. */
+  /**
+   * The events of these appends, with the revisions and positions that they get if no other process writes first; in
+   * order of position.
+   */
   readonly events: readonly RecordedEvent[];
-  /** The events between a position and these; null where this process does not know all of them. */
+  /** The events between a position and these appends; null if this process does not know all of them. */
   since(position: Position): readonly RecordedEvent[] | null;
-  /** The first events of a stream that lie before them; null where this process does not know them all. */
+  /**
+   * The first `count` events of a stream that lie before these appends; null if this process does not know all of them.
+   */
   beginningOf(stream: string, count: number): readonly RecordedEvent[] | null;
 }
 
-/** Appends that follow others into the log, in the same commit and right behind them, or not at all. */
+/** Additional appends that are written in the same commit as departing ones and right behind them, or not at all. */
 export interface Companions {
-  /** To streams that no other append of the call is about. */
+  /** Each writes to a stream that no other append of the call writes to. */
   readonly appends: readonly Append[];
   /** Streams that must stand at these revisions before the call; otherwise the companions are left out. */
   readonly requires: ReadonlyMap<string, number>;
-  /** Called before those are told whose appends the companions follow. */
+  /** Called with the outcome, before the callers of the accompanied appends get their results. */
   readonly ended: (end: CompanionsEnd) => void;
 }
 
@@ -86,8 +106,8 @@ export interface Companions {
 export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
 
 /**
- * Called with all appends at the moment they depart. It must not wait, since they would wait too, and must not throw.
- * Null: they go alone.
+ * Called with all appends of one call at the moment they leave. It must be synchronous, because the appends would wait
+ * for it, and must not throw. Null: the appends go without companions.
  */
 export type Accompany = (departing: DepartingAppends) => Companions | null;
 
@@ -119,7 +139,10 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** The store did not answer, or not clearly: an append may or may not have been written. Send the same append again, or read back. */
+/**
+ * The store did not answer, or not clearly. An append may or may not have been written: send the same append again, or
+ * read the stream.
+ */
 export class StoreUnavailable extends ForeseenFault {
   override readonly name = 'StoreUnavailable';
 }
@@ -131,8 +154,9 @@ export interface ReadStreamOptions {
   /** Default: all. */
   readonly limit?: number;
   /**
-   * The adapter may answer from its memory of events it has appended or read: for a range (`from` and `limit`) that is
-   * known to exist. Events never change, but rows can be tampered with: whoever checks them leaves this out. Default false.
+   * Lets the adapter answer from its cache of events that it has appended or read, for a range (`from` and `limit`)
+   * that is known to exist. Events never change, but stored rows can be tampered with, so code that verifies the log
+   * leaves this out. Default: false.
    */
   readonly mayRemember?: boolean;
 }
@@ -140,119 +164,129 @@ export interface ReadStreamOptions {
 export interface SubscribeOptions {
   /** Events after this position, exclusive. */
   readonly after: Position;
-  /** Awaited before the next batch. One that throws is called again with the same batch, after a growing delay up to 5 s. */
+  /**
+   * Awaited before the next batch. If it throws, it is called again with the same batch, after a growing delay up to 5
+   * s.
+   */
   readonly onEvents: (events: readonly RecordedEvent[]) => Promise<void>;
-  /** Told of a handler that threw and of a store that cannot be read; the subscription goes on by itself. */
+  /** Called when the handler threw and when the store cannot be read; the subscription goes on by itself. */
   readonly onError: (error: unknown) => void;
-  /** At most this many events a batch. Default 500. */
+  /** The most events of one batch. Default: 500. */
   readonly batchSize?: number;
   /**
-   * No batch ends between two events of one append, as `beginOfAppend` tells them. It is for whoever shows what the
-   * batches come to. An append of more events than `batchSize` is a batch by itself. Default false: a store that is
-   * told of events one by one hands them on one by one.
+   * If true, no batch ends between two events of one append, as `beginOfAppend` recognises them: for readers whose
+   * results are visible after each batch. An append of more events than `batchSize` is one batch. Default: false, and
+   * events that arrive from the store one by one are handed on one by one.
    */
   readonly inWholeAppends?: boolean;
-  /** Waits this long after a wake-up before it reads, so that a busy time gives few large batches. Default 0. */
+  /** How long to wait after a wake-up before reading, so that a busy time gives few large batches. Default: 0. */
   readonly lingerMs?: number;
 }
 
 export interface Subscription {
-  /** Up to here, inclusive, the handler has succeeded. */
+  /** The position of the last event that the handler has processed. */
   readonly position: Position;
-  /** Ends a linger: somebody waits for the next batch. */
+  /** Ends the wait of `lingerMs` early, because somebody waits for the next batch. */
   hurry(): void;
   /** Ends after the batch under way. */
   close(): Promise<void>;
 }
 
 export abstract class EventStore {
-  /** Payloads lie in the same database as the events, and an append takes its own along. */
+  /** Whether payloads are stored in the same database, so that an append can store its own payloads in its commit. */
   get storesPayloads(): boolean {
     return false;
   }
 
-  /** The next event stands at the next position, so that an event which is missing shows. Otherwise positions only rise. */
+  /**
+   * Whether each event's position is the previous one plus 1, so that a missing event is noticed. If false, positions
+   * only rise.
+   */
   get hasGaplessPositions(): boolean {
     return false;
   }
 
-  /** One commit may write to several streams, so that appends can be accompanied. */
+  /** Whether one commit can write to several streams, so that appends can have companions. */
   get canAccompany(): boolean {
     return false;
   }
 
-  /** One commit may depend on where several streams stand, so that appends can require them to stand still. */
+  /** Whether one commit can check the revisions of several streams, so that appends can require them. */
   get canRequire(): boolean {
     return false;
   }
 
   /**
-   * From now on companions may go with what this process appends, until the returned function is called. They are
-   * written only where every append that they go with is written, and nobody else has written since this process last
-   * saw the end of the log. There is one {@link Accompany} at a time; a store that cannot accompany never calls it.
+   * Lets the given function add {@link Companions} to what this process appends, until the returned function is called.
+   * Companions are written only if every append that they accompany is written, and no other process has written since
+   * this process last saw the end of the log. There is one {@link Accompany} at a time; a store that cannot accompany
+   * never calls it.
    */
   accompany(_accompany: Accompany): () => void {
     return () => undefined;
   }
 
   /**
-   * Tells the other processes of the deployment when this one has appended, and looks when they tell. It is for a store
-   * whose server does not tell. Without it, and where a message is lost, each process finds by its own clock what
-   * others appended.
+   * Lets this process ring the bus when it has appended, and read the log when another process rings. For a store whose
+   * server sends no notifications. Without the bus, and if a message is lost, each process finds by polling what others
+   * appended.
    */
   tellOn(_bus: Bus): void {
-    // A store that is told by its server needs nobody.
+    // Nothing to do for a store whose server sends notifications.
   }
 
-  /** Minted when the store was made. A stored position is void under another store's id. */
+  /** A random id that the store gets when it is created. A position that was saved under another store id is void. */
   abstract storeId(): Promise<string>;
 
   /**
-   * Idempotent by (stream, expected revision, ids): the same append again answers the first one's result.
-   * @throws {RevisionConflict} the stream is elsewhere, or holds other events there
-   * @throws {RequirementMoved}
-   * @throws {AppendTooLarge}
-   * @throws {StoreUnavailable} unclear: repeat the very same append
+   * Idempotent by (stream, expected revision, ids): a repeated append returns the result of the first one.
+   * @throws {RevisionConflict} when the stream is at another revision, or has other events at these revisions
+   * @throws {RequirementMoved} when a required stream is at another revision
+   * @throws {AppendTooLarge} when the events have more than {@link APPEND_LIMIT_BYTES}
+   * @throws {StoreUnavailable} when it is unclear whether the events were written: repeat the very same append
    */
   abstract append(append: Append): Promise<AppendResult>;
 
-  /** In order of revision (or backwards). Empty when the stream does not exist. */
+  /** The events in order of revision (or backwards). Empty if the stream does not exist. */
   abstract readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]>;
 
   /**
-   * The last revision of each stream that exists, each as of a moment no earlier than the call. It is always the end of
-   * an append. Streams that do not exist are absent.
+   * The last revision of each stream that exists, each as of a moment no earlier than the call. It is always the last
+   * event of an append, never one in the middle. Streams that do not exist are absent.
    */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /**
-   * Last revisions as far as this process has seen them by itself, without a question to the store. They are never
-   * beyond what `heads` would answer, and often behind it. One may lie within an append, and a stream of which nothing
-   * was seen is absent. They are for facts that do not change once they are there.
+   * The last revisions that this process knows of without asking the store. They are never beyond what `heads` would
+   * answer, and often behind it. One may be in the middle of an append, and a stream of which this process has seen no
+   * event is absent. Use them only for facts that never change once they are recorded.
    */
   seenHeads(_streams: readonly string[]): ReadonlyMap<string, number> {
     return new Map();
   }
 
-  /** Position of the last event, {@link START} when there is none. */
+  /** The position of the last event, {@link START} if there is none. */
   abstract head(): Promise<Position>;
 
   /**
-   * Checks that the store answers, and would take an append of this process. Writes nothing.
-   * @throws {StoreUnavailable} why not
+   * Checks, without writing anything, that the store answers and would accept an append of this process.
+   * @throws {StoreUnavailable} when it does not; the message says why
    */
   async requireUsable(): Promise<void> {
     await this.head();
   }
 
   /**
-   * Events after a position, exclusive, in order. An event committed late is never skipped. Where fewer than `limit`
-   * are given, these are all there are, and the last append among them is there in full.
+   * The events after a position, exclusive, in order. An event committed late is never skipped. If fewer than `limit`
+   * are returned, they reach to the end of the log, and the last append among them is complete.
    *
-   * @param after {@link START}, the position of an event, or the one before it
+   * @param after {@link START}, the position of an event, or the position before one
    */
   abstract readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
-  /** Catches up, then follows, across restarts of the server. Never skips, may repeat after a handler failed. */
+  /**
+   * Delivers all events after a position and then each new one, also across restarts of the server. No event is
+   * skipped; a batch is repeated if its handler failed.
+   */
   abstract subscribeToAll(options: SubscribeOptions): Subscription;
 }

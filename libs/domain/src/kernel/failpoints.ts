@@ -1,48 +1,49 @@
 /**
- * Places at which a fault can be asked for, so that tests meet each moment of a crash and not only those that a timer hits.
- * Compiled into every program; until somebody places {@link Failpoints}, hitting one is a single branch.
+ * Named places in the code where a test can inject a fault, so that tests reach each moment of a crash and not only
+ * those that a timer happens to hit. They are compiled into every program; until {@link placeFailpoints} is called,
+ * hitting one costs a single branch.
  */
 
 /**
- * In the order of an action's life. A name that ends with `.ack` is the moment after an append was written, its answer
- * lost; the same name without it is the moment before the append. Both are hit by the event store itself.
+ * In the order of an action's life. A name that ends with `.ack` is the moment after an append was written and its
+ * answer lost; the same name without `.ack` is the moment before the append. The event store itself hits both.
  */
 export const FAILPOINTS = [
   /** A call has been read; nothing is stored. */
   'gate.received',
-  /** The append that accepts or refuses a call; where the accepting process executes, it claims too. */
+  /** The append that accepts or refuses a call. If the same process executes the call, this append claims it too. */
   'gate.t1',
   'gate.t1.ack',
-  /** The call is accepted; whoever executes has not heard of it. */
+  /** The call is accepted; the executor has not been told. */
   'gate.enqueue',
-  /** The agent may run the call itself, and has not heard of it. */
+  /** The agent may run the call itself (proxy mode), and has not been told. */
   'proxy.authorized',
-  /** Claimed; the credential is not open. */
+  /** The execution is claimed; the credential is not open. */
   'exec.claimed',
-  /** The append of a further claim: of the next attempt, or of whoever takes over. */
+  /** The append of a further claim: for the next attempt, or by a process that takes the execution over. */
   'exec.t3',
   'exec.t3.ack',
-  /** Allowed to send; not a byte has left. */
+  /** The call may be sent; no byte has left. */
   'exec.before_send',
-  /** Half of the request's body has left; requests without one do not meet it. */
+  /** Half of the request's body has left. Never hit for a request without a body. */
   'exec.mid_send',
   /** The whole request has left. */
   'exec.sent',
   /** The answer is in memory and nowhere else. */
   'exec.answered',
-  /** Another attempt is due; it is not claimed. */
+  /** Another attempt is due and not yet claimed. */
   'exec.retry',
   /** The append of an outcome. */
   'exec.t4',
   'exec.t4.ack',
-  /** The outcome stands in the log; nothing was read of what the call has changed. */
+  /** The outcome is in the log; the read-back of what the call changed has not begun. */
   'exec.read_back',
-  /** The append of what a read-back has seen. */
+  /** The append of the result of a read-back. */
   'exec.t5',
   'exec.t5.ack',
-  /** An action waits for people, and no mail about it is written. */
+  /** An action waits for an approval; no mail about it is written. */
   'apr.mail',
-  /** A person's last yes stands in the log; nobody has been told that the call may run. */
+  /** The last needed approval is in the log; nobody has been told that the call may run. */
   'apr.resume',
   /** The action is as far as the client asked for; the client has not been answered. */
   'gate.reply',
@@ -53,35 +54,37 @@ export const FAILPOINTS = [
   'seal.ack',
   /** The checkpoint has moved and the rows have not, in one transaction. */
   'proj.mid',
-  /** Rows say what is to be sent to webhooks; nobody has been told. */
+  /** The rows of deliveries to webhooks are written; the dispatcher has not been told. */
   'hook.enqueue',
   /** A delivery is claimed and signed; the egress door has not been asked. */
   'hook.before_send',
   /** A receiver has answered; the answer is in memory and nowhere else. */
   'hook.answered',
-  /** A webhook endpoint is to be disabled; nothing says so. */
+  /** A webhook endpoint is about to be disabled; no event says so yet. */
   'hook.disable',
-  /** The next deed of an export is read; it is not written. */
+  /** The next deed of an export has been read and not yet written to the response. */
   'export.mid',
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 export interface Failpoints {
-  /** Whether the next hits may do anything at all. It is for a place in the code that must prepare its moment. */
+  /**
+   * Whether a hit of this point may have an effect. For code that has to prepare something before it reaches the point.
+   */
   isArmed(name: Failpoint): boolean;
-  /** Resolves when the work may go on. Rejects as the call at this place does when it fails. */
+  /** Resolves when the work may go on. Rejects with the error that the operation at this place would fail with. */
   hit(name: Failpoint): Promise<void>;
 }
 
 let placed: Failpoints | null = null;
 
-/** For the whole process. Null: every point is inert again. */
+/** Sets the failpoints of the whole process; null makes every point inert again. */
 export const placeFailpoints = (failpoints: Failpoints | null): void => {
   placed = failpoints;
 };
 
-/** To be awaited. */
+/** Hits a point. The result must be awaited; undefined if no failpoints are placed. */
 export const failpoint = (name: Failpoint): Promise<void> | undefined => placed?.hit(name);
 
 export const isFailpointArmed = (name: Failpoint): boolean => placed?.isArmed(name) ?? false;

@@ -10,7 +10,7 @@ export interface StreamRef<State> {
   readonly eventTypes: Readonly<Record<string, true>>;
   initialState(): State;
   evolve(state: State, event: DomainEvent): State;
-  /** Whether it need not be remembered ({@link Fold.isOver}). */
+  /** Whether the state need not be cached ({@link Fold.isOver}). */
   isOver(state: State): boolean;
 }
 
@@ -32,13 +32,13 @@ export interface Folded<State> {
   readonly stream: string;
   readonly revision: ExpectedRevision;
   readonly state: State;
-  /** Characters of the events it was folded from: at least what the state holds on to. */
+  /** The characters of the events that the state was folded from, as a measure of the memory that the state takes. */
   readonly weight: number;
-  /** Command ids that already left events here: a retried command is recognised and answered from the state. */
+  /** The command ids of the folded events: a retried command is recognised by them and answered from the state. */
   readonly causations: ReadonlySet<string>;
 }
 
-/** A stream that does not exist. */
+/** The folded state of a stream that does not exist. */
 export const unbegun = <State>(ref: StreamRef<State>): Folded<State> => ({
   stream: ref.stream,
   revision: 'no_stream',
@@ -51,28 +51,31 @@ type StatesOf<Refs> = {
   readonly [Key in keyof Refs]: Refs[Key] extends StreamRef<infer State> ? Folded<State> : never;
 };
 
-/** Weights are characters: a policy's state holds the source of each of its versions. */
+/**
+ * The weight is in characters, because states differ in size: a policy's state holds the source of each of its
+ * versions.
+ */
 const DEFAULT_CAPACITY: Capacity = { entries: 20_000, weight: 64 * 1024 * 1024 };
 
-/** Of one stream: each costs a lookup in every question for it. */
+/** The most followers of one stream. Each follower adds a lookup whenever the store is asked about that stream. */
 const MAX_FOLLOWERS = 4;
 
 const NOTHING_FOUND: ReadonlyMap<string, Folded<unknown>> = new Map();
 
-/** The number of a question that was put to the store. It only serves to tell which questions came after others. */
+/** The number of one question to the store for stream revisions. It only serves to tell which questions came later. */
 export type QuestionNumber = number & { readonly [isQuestionNumber]: true };
 declare const isQuestionNumber: unique symbol;
 
 export interface LoadOptions {
   /**
-   * A stream that a question after this one has covered is not asked for again. A stream that had to be asked for all
-   * the same is from then on asked along whenever the first of these streams is. So the second question of a kind of
-   * request is spared the next time. Default: all are asked for.
+   * If given, a stream that a later question than this one has covered is answered from the cache. A stream that has to
+   * be asked for nevertheless becomes a follower of the first of these streams: from then on it is asked along with
+   * that one, so that the next request of this kind needs no second question. Default: all streams are asked for.
    */
   readonly since?: QuestionNumber | undefined;
 }
 
-/** What is remembered of a stream, and by which question it was last found to be so. */
+/** A cached state, and the latest question that found it current. */
 interface Remembered {
   readonly folded: Folded<unknown>;
   readonly asked: number;
@@ -86,7 +89,7 @@ interface Remembered {
 export class FoldedStreams {
   private readonly cache: RecentlyUsed<Remembered>;
   private questions = 0;
-  /** Streams that were asked for after another one, by its name: the latest few. */
+  /** By the name of a stream, the last few streams that were asked for after it (see {@link LoadOptions.since}). */
   private readonly followers: RecentlyUsed<ReadonlyMap<string, StreamRef<unknown>>>;
 
   constructor(
@@ -97,12 +100,12 @@ export class FoldedStreams {
     this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity });
   }
 
-  /** Whether a decision may rest on what is only remembered, because the append can require it. */
+  /** Whether a decision may rest on cached states, because its append can require that their streams have not moved. */
   get canRequire(): boolean {
     return this.store.canRequire;
   }
 
-  /** The last question so far. What is asked after it cannot miss what was answered before it. */
+  /** The latest question so far. Any later question sees every append that was answered before this moment. */
   get lastQuestion(): QuestionNumber {
     return this.questions as QuestionNumber;
   }
@@ -113,8 +116,8 @@ export class FoldedStreams {
   }
 
   /**
-   * All of them as of one question to the store. No question is put where {@link LoadOptions.since} spares each of
-   * them.
+   * The states of all these streams, by one question to the store. No question is needed if {@link LoadOptions.since}
+   * covers each of them.
    */
   async loadAll<Refs extends Readonly<Record<string, StreamRef<unknown>>>>(
     refs: Refs,
@@ -129,32 +132,38 @@ export class FoldedStreams {
   }
 
   /**
-   * The state as some earlier question found it, which may be long ago. It is only for work that asks again before it
-   * matters. Asks now when nothing is remembered.
+   * The cached state, which may be long out of date. It is only for work that asks the store again before the state
+   * matters. Loads the stream if nothing is cached.
    */
   async remembered<State>(ref: StreamRef<State>): Promise<Folded<State>> {
     return this.known(ref) ?? this.load(ref);
   }
 
-  /** As `remembered`, and nothing is asked; null when nothing is remembered. */
+  /** The cached state, without ever asking the store; null if nothing is cached. */
   known<State>(ref: StreamRef<State>): Folded<State> | null {
     return (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? null;
   }
 
-  /** What this process just appended itself, so that the next load need not read it back. */
+  /**
+   * Folds events that this process has just appended onto a state and caches the result, so that the next load need not
+   * read them.
+   */
   advance<State>(from: Folded<State>, ref: StreamRef<State>, events: readonly EventEnvelope[]): Folded<State> {
     const next = foldOnto(from, ref, events);
     this.remember(ref, next, 0);
     return next;
   }
 
-  /** Null where no question after `since` has covered the stream. */
+  /** The cached state if a question after `since` has covered the stream, else null. */
   private knownSince(since: QuestionNumber | undefined, { stream }: StreamRef<unknown>): Folded<unknown> | null {
     const known = this.cache.get(stream);
     return since !== undefined && known !== undefined && known.asked > since ? known.folded : null;
   }
 
-  /** What followed a stream is likely to follow it again. */
+  /**
+   * Makes the streams in `due` followers of `leader`, because the next request of this kind will probably need them
+   * again.
+   */
   private learn(leader: StreamRef<unknown> | undefined, due: readonly StreamRef<unknown>[]): void {
     if (leader === undefined) return;
     const next = due.filter(({ stream }) => stream !== leader.stream && this.cache.get(stream) !== undefined);
@@ -175,7 +184,7 @@ export class FoldedStreams {
     const upTo = async (ref: StreamRef<unknown>): Promise<void> => {
       found.set(ref.stream, await this.upTo(ref, heads.get(ref.stream), question));
     };
-    // What is only asked along may fail to be read: that is for whoever wants it.
+    // A follower that cannot be read is ignored here: the error is for a caller that needs that stream.
     await Promise.all([...refs.map(upTo), ...next.map((ref) => upTo(ref).catch(() => undefined))]);
     return found;
   }
@@ -207,11 +216,12 @@ export class FoldedStreams {
     return next;
   }
 
-  /** @param question that found the stream so; 0 for none */
+  /** @param question the question that found this state current; 0 if none did */
   private remember<State>(ref: StreamRef<State>, folded: Folded<State>, question: number): void {
     if (ref.isOver(folded.state)) return this.cache.delete(folded.stream);
     const known = this.cache.get(folded.stream);
-    // Two questions may be answered out of turn: the later state holds for both.
+    // Answers may arrive out of order, so the state with the higher revision is kept, with the number of the later
+    // question.
     const latest = known && isBeyond(known.folded, folded) ? known.folded : folded;
     const asked = Math.max(known?.asked ?? 0, question);
     this.cache.set(latest.stream, { folded: latest, asked }, latest.weight);
@@ -239,9 +249,9 @@ const foldOnto = <State>(
 };
 
 /**
- * An event of a newer version is refused whatever the state: a fold that has no state yet would pass over it, and with it
- * the beginning of a stream.
- * @throws {UnknownEventType}
+ * Refuses an event of a newer version in every state. Without this check, `evolve` would ignore such an event while the
+ * state is still initial, and so would miss the beginning of a stream.
+ * @throws {UnknownEventType} when the fold does not handle events of this type
  */
 export const evolveStrictly = <State>(ref: StreamRef<State>, state: State, event: DomainEvent): State => {
   if (!Object.hasOwn(ref.eventTypes, event.type)) throw new UnknownEventType(ref.stream, event.type);

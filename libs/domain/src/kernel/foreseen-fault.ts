@@ -1,5 +1,5 @@
 /**
- * A fault whose message says all: what failed, and what to do where somebody must act. Where in the program it was met
- * adds nothing.
+ * An error whose message says everything: what failed, and what an operator has to do, if anything. A stack trace would
+ * add nothing.
  */
 export abstract class ForeseenFault extends Error {}

@@ -3,9 +3,9 @@ const LABEL_MAX_CHARACTERS = 63;
 const NAME_MAX_CHARACTERS = 253;
 
 /**
- * What is wrong with the host of a URL as a name that servers of names can be asked for; null where nothing is. International
- * names count in their ASCII form, which is what is asked for.
- * @param url that `URL` can parse
+ * Why the host of a URL is no name that DNS can be asked for; null if it is one. International names are measured in
+ * their ASCII form, which is the form that DNS is asked for.
+ * @param url a URL that `URL` can parse
  */
 export const hostNameFault = (url: string): string | null => {
   const name = new URL(url).hostname.replace(/\.$/, '');

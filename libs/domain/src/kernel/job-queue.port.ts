@@ -1,13 +1,14 @@
 /**
- * One for each kind of work that a worker takes; jobs carry ids only, so a queue that forgets everything loses nothing.
- * `execute` rings for accepted calls. The others keep the same promises, for work that a worker so far finds by itself.
+ * One queue for each kind of work. Jobs carry ids only, and a worker finds the same work without the queue, so a queue
+ * that loses its jobs loses no work. `execute` announces accepted calls, and `webhooks` endpoints with deliveries that
+ * are due. The other queues have no jobs so far.
  */
 export const QUEUE_NAMES = ['execute', 'witness', 'webhooks', 'mail', 'sweeps'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /**
- * Hands work to a worker soon. At most a bell: every job can be found again from the log by a sweeper, may be delivered
- * twice and may be lost, so handlers claim their work in the event store first.
+ * Hands work to a worker soon. A job is only a hint: it may be delivered twice or be lost, and a sweeper can find all
+ * work again from the log. So handlers claim their work in the event store first.
  */
 export abstract class JobQueue {
   abstract add(queue: QueueName, id: string): Promise<void>;

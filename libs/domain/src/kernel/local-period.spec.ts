@@ -50,7 +50,7 @@ describe('a day of a time zone', () => {
     expect(hoursOf(zone, instant)).toBe(23);
   });
 
-  it('ends at the first instant after one that is left out whole', () => {
+  it('ends at the first instant after the next day if the zone skips that day', () => {
     const skipped = '2011-12-30T10:00:00.000Z';
     expect(periodAt('day', 'Pacific/Apia', '2011-12-30T09:59:59.999Z')).toEqual([
       'day:2011-12-29',
@@ -131,18 +131,18 @@ describe('the other periods', () => {
     expect(periodAt(kind, zone, instant)).toEqual(expected),
   );
 
-  it('an hour that comes twice is two hours', () => {
+  it('an hour that comes twice when clocks go back is two periods', () => {
     const [first] = periodAt('hour', 'Europe/Vienna', '2026-10-25T00:30:00.000Z');
     const [second] = periodAt('hour', 'Europe/Vienna', '2026-10-25T01:30:00.000Z');
     expect([first, second]).toEqual(['hour:2026-10-25T00:00:00.000Z', 'hour:2026-10-25T01:00:00.000Z']);
   });
 });
 
-it('asked in any order, each instant has its own period', () => {
+it('each instant gets its own period, in whatever order they are asked for', () => {
   const instants = ['2026-10-02T00:00:00.000Z', '2026-10-01T23:59:59.999Z', '2026-10-02T00:00:00.000Z'];
   const labels = instants.map((instant) => periodAt('day', 'UTC', instant)[0]);
   expect(labels).toEqual(['day:2026-10-02', 'day:2026-10-01', 'day:2026-10-02']);
 });
 
-it('a time zone that nobody knows is refused', () =>
+it('an unknown time zone is refused', () =>
   expect(() => localPeriodAt('day', 'Europe/Atlantis', 0)).toThrow(RangeError));

@@ -16,10 +16,10 @@ export interface LocalPeriod {
 }
 
 /**
- * The period in which an instant lies. Its borders come from the rules of the zone: a day has 23 or 25 hours where clocks
- * change, begins at one o'clock where they change at midnight, and may be missing altogether. Weeks begin on Monday (ISO
- * 8601). An hour begins where the clocks on the wall show a full one, and has always sixty minutes.
- * @throws {RangeError} nobody knows such a time zone
+ * The period in which an instant lies. Its borders come from the rules of the time zone: a day has 23 or 25 hours if
+ * clocks change, begins at one o'clock if they change at midnight, and may be missing altogether. Weeks begin on Monday
+ * (ISO 8601). An hour begins when local clocks show a full hour, and always has sixty minutes.
+ * @throws {RangeError} when the time zone is unknown
  */
 export const localPeriodAt = (kind: PeriodKind, timeZone: string, nowMs: number): LocalPeriod => {
   const name = `${kind} ${timeZone}`;
@@ -30,7 +30,10 @@ export const localPeriodAt = (kind: PeriodKind, timeZone: string, nowMs: number)
   return period;
 };
 
-/** Asking a zone's rules takes about as long as a decision of the gate, and the answer is the same until the period ends. */
+/**
+ * A cache of periods. Calculating one takes about as long as a decision of the gate, and the result is valid until the
+ * period ends.
+ */
 const recent = new RecentlyUsed<LocalPeriod>({ entries: 1_000, weight: 1_000 });
 
 const HOUR_MS = 3_600_000;
@@ -63,7 +66,7 @@ const between = (
   endsMs: firstInstantOf(first.add(length), timeZone),
 });
 
-/** Of a day that the zone leaves out: the first instant after it. */
+/** The first instant of a date in the zone; if the zone skips that date, the first instant after the gap. */
 const firstInstantOf = (date: Temporal.PlainDate, timeZone: string): number =>
   date.toZonedDateTime(timeZone).epochMilliseconds;
 

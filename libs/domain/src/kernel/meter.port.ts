@@ -3,9 +3,9 @@ import type { OrgId } from './ids.js';
 export type SweeperName =
   'crash_recovery' | 'unsealed' | 'approval_expiry' | 'budget_reservations' | 'idempotency_release';
 
-/** What a request was answered with, and how long that took. */
+/** How a request was answered, and how long that took. */
 export interface AnsweredRequest {
-  /** The pattern; null where no route matched. */
+  /** The pattern of the route; null if no route matched. */
   readonly route: string | null;
   readonly method: string;
   readonly status: number;
@@ -19,23 +19,27 @@ export interface AnsweredRequest {
 export interface Meter {
   requestBegan(): void;
   requestEnded(request: AnsweredRequest): void;
-  /** A submission that was answered by the action it made; `status` is that of the answer. */
+  /** A submission was answered with the action that it made; `status` is the HTTP status of that answer. */
   actionAnswered(mode: 'gateway' | 'proxy', status: number): void;
-  /** What the service added to a call that went through, beside what the tool itself took. */
+  /** The time that the service added to a call that was executed, not counting the time of the tool itself. */
   gateOverhead(overheadMs: number): void;
-  /** A version was read and compiled. One that cannot be used makes its organization's actions `policy_unavailable`. */
+  /**
+   * A policy version was read and compiled. If it is not usable, its organization's actions get `policy_unavailable`.
+   */
   policyLoaded(isUsable: boolean): void;
-  /** An action of the organization was judged, by a policy of its own or by none. */
+  /**
+   * An action of the organization was judged, either by a policy of that organization or, if it has none, without one.
+   */
   organizationJudged(org: OrgId, hasPolicy: boolean): void;
   policyTimeLimitTripped(mode: 'enforce' | 'shadow'): void;
   jobEnded(kind: string, result: 'done' | 'retry' | 'error'): void;
-  /** `skipped`: the one before it was still under way. */
+  /** `skipped`: the previous sweep was still running. */
   sweepEnded(sweeper: SweeperName, result: 'done' | 'skipped' | 'error'): void;
 }
 
 const nothing = (): void => undefined;
 
-/** For programs that nobody watches. */
+/** A meter that counts nothing, for programs without metrics. */
 export const NO_METER: Meter = {
   requestBegan: nothing,
   requestEnded: nothing,

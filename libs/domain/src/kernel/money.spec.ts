@@ -46,13 +46,13 @@ describe('arguments that are marked as amounts', () => {
     ]),
   );
 
-  it('are none where the call has not got them, or the tool marks none', () => {
+  it('are none if the call lacks them or the tool marks none', () => {
     expect(amountsIn({ note: 'late' }, fixed)).toEqual([]);
     expect(amountsIn({ amount: 8_000 }, undefined)).toEqual([]);
   });
 
   it.each(['8000', 80.5, 1e21, 2 ** 53, null, [8_000], { of: 8_000 }])(
-    'are shown as they are, and why, where they are no whole number: %j',
+    'are not shown as money, with a hint that says why, if they are no whole number: %j',
     (amount) => {
       const [shown] = amountsIn({ amount }, fixed);
       expect(shown).toMatchObject({ currency: 'eur', display: null });
@@ -71,6 +71,6 @@ describe('arguments that are marked as amounts', () => {
     expect(shown?.hint).toContain(hint);
   });
 
-  it('are found by their own name alone', () =>
+  it('have no currency if its argument is only an inherited property', () =>
     expect(amountsIn({ amount: 8_000 }, { amount: { currency_arg: 'toString' } })[0]?.display).toBeNull());
 });

@@ -8,24 +8,30 @@ export interface Money {
   readonly currency: string;
 }
 
-/** How a tool says in which currency an argument of it is an amount: always the same one, or the one that another argument names. */
+/** The currency of an argument that is an amount: a fixed currency, or the name of the argument that holds it. */
 export type MoneyMark = { readonly currency: string } | { readonly currency_arg: string };
 
-/** The arguments of a tool that are amounts of money, in minor units. */
+/** The arguments of a tool that are amounts of money in minor units, by the names of the arguments. */
 export type MoneyMarks = Readonly<Record<string, MoneyMark>>;
 
-/** An argument that is marked as an amount, as people read it. The value that is sent stays what it is, and is shown beside it. */
+/**
+ * An argument that is marked as an amount, in the form that people read. The value that is sent does not change, and is
+ * shown beside it.
+ */
 export interface ShownAmount {
   readonly argument: string;
-  /** Lower case; null where none is known. */
+  /** Lower case; null if the call does not say it. */
   readonly currency: string | null;
-  /** `€80.00`; null where the value can only be shown as it is. */
+  /** Such as `€80.00`; null if the value cannot be shown as money. */
   readonly display: string | null;
-  /** Why it is not shown as money, as a sentence; null where it is. */
+  /** A sentence that says why the value is not shown as money; null if it is. */
   readonly hint: string | null;
 }
 
-/** Active codes of ISO 4217 by the digits of their minor unit. CLDR says otherwise of some, and a factor of 100 would be approved. */
+/**
+ * Active codes of ISO 4217 by the decimal digits of their minor unit. CLDR differs from ISO 4217 for some codes: with
+ * its digits an approver would see a wrong amount, for instance by a factor of 100.
+ */
 const CODES_BY_DECIMALS: Readonly<Record<0 | 2 | 3 | 4, string>> = {
   0: 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx uyi vnd vuv xaf xof xpf',
   2:
@@ -44,7 +50,10 @@ const DECIMALS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** For people: `€890.00`. Of a currency whose smallest unit nobody knows the plain number, and that it is of such units. */
+/**
+ * The amount for people to read, such as `€890.00`. If the minor unit of the currency is unknown, the plain number,
+ * with a note that it counts minor units.
+ */
 export const displayOf = ({ amount, currency }: Money): string => {
   const code = currency.toUpperCase();
   const decimals = DECIMALS.get(currency);
@@ -54,26 +63,29 @@ export const displayOf = ({ amount, currency }: Money): string => {
   return format.format(decimalText(amount, decimals) as `${number}`);
 };
 
-/** As text, so that no amount is rounded. */
+/** The amount with a decimal point, computed as text so that no amount is rounded. */
 const decimalText = (amount: number, decimals: number): string => {
   const sign = amount < 0 ? '-' : '';
   const text = String(Math.abs(amount)).padStart(decimals + 1, '0');
   return decimals === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
 };
 
-/** The marked arguments that a call has, in the order of the marks. What does not fit is never shown as money, but as it is, with the reason. */
+/**
+ * The marked arguments that a call has, in the order of the marks. One that does not fit is not shown as money; its
+ * `hint` says why.
+ */
 export const amountsIn = (args: JsonObject, marks: MoneyMarks | undefined): readonly ShownAmount[] =>
   Object.entries(marks ?? {})
     .filter(([argument]) => Object.hasOwn(args, argument))
     .map(([argument, mark]) => ({ argument, ...shownAs(args[argument] as JsonValue, currencyBy(mark, args)) }));
 
-/** The code, or why there is none. */
+/** The currency code, or a hint that says why it is unknown. */
 const currencyBy = (mark: MoneyMark, args: JsonObject): { readonly code: string } | { readonly hint: string } => {
   if ('currency' in mark) return { code: mark.currency };
   const { currency_arg: name } = mark;
   const given = Object.hasOwn(args, name) ? args[name] : undefined;
   if (given === undefined) return { hint: `The call does not say in which currency: it has no argument ${name}.` };
-  // Some systems write codes in capitals, and mean the same. A mixture is a slip of whoever sends it.
+  // Some systems write codes in capitals and mean the same. Mixed case is taken for an error of the sender.
   if (typeof given === 'string' && /^(?:[a-z]{3}|[A-Z]{3})$/.test(given)) return { code: given.toLowerCase() };
   return { hint: `The call does not say in which currency: its argument ${name} is no code of three letters.` };
 };

@@ -3,27 +3,30 @@ import type { Append, AppendResult, EventStore } from './event-store.port.js';
 import type { Payload, PayloadKind } from './payload.js';
 
 /**
- * In characters of the body. A larger payload is written before its append, so that it holds up nobody else's append.
+ * In characters of the body. A larger payload is written before its append and not along with it, so that it does not
+ * delay other appends.
  */
 const MAX_ALONG = 16_384;
 
 /**
- * Rows beside the log (docs/architecture.md): written before the event that names them, inert until then. Where the
- * event store lives in the same server, the commit of a row need not be durable by itself: the order of the WAL makes
- * the row durable no later than the event.
+ * Rows beside the log (docs/architecture.md): a payload is written no later than the event that names it, and is inert
+ * until then. If the event store is in the same PostgreSQL server, the commit of a payload alone need not wait for the
+ * disk: the order of the WAL makes its row durable no later than the event.
  */
 export abstract class PayloadStore {
   /** Writing the same owner, kind and digest again changes nothing. */
   abstract put(payload: Payload): Promise<void>;
   /**
-   * Null when it was never written, or was removed: whether retention did that is for `RetentionReach` to say.
-   * @throws {DamagedPayload} what is stored under that digest has another: such a body is handed to nobody
+   * Null if no such payload is stored. Whether retention removed it is for `RetentionReach` to say.
+   * @throws {DamagedPayload} when the stored body has another digest; such a body is never returned
    */
   abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;
 
   /**
-   * Appends events that name a payload: written with them where the store can, and before them where not.
-   * @throws {RevisionConflict} {AppendTooLarge} {StoreUnavailable} as {@link EventStore.append}; the payload may stand, inert
+   * Appends events that name a payload. The payload is written in the same commit if the store can do that, else before
+   * it.
+   * @throws {RevisionConflict} {AppendTooLarge} {StoreUnavailable} as {@link EventStore.append}; the payload may be
+   * stored then, and is inert
    */
   async append(store: EventStore, append: Append, payload: Payload): Promise<AppendResult> {
     if (store.storesPayloads && payload.body.length <= MAX_ALONG)

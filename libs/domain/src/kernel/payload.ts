@@ -1,6 +1,9 @@
 import type { Digest } from '#libs/crypto';
 
-/** What agents and tools said. Removed by retention while deeds, which hold digests only, keep verifying. */
+/**
+ * Kinds of what agents and tools said. Retention removes payloads; deeds keep verifying, because they hold digests
+ * only.
+ */
 export type PayloadKind = 'policy_input' | 'result' | 'approval_context' | 'observation';
 
 export interface Payload {
@@ -8,7 +11,7 @@ export interface Payload {
   readonly owner: string;
   readonly org: string;
   readonly kind: PayloadKind;
-  /** Of `body`; stands in the event that names the payload. */
+  /** The digest of `body`, which the event that names the payload holds. */
   readonly digest: Digest;
   /** JSON text in RFC 8785 form. */
   readonly body: string;

@@ -5,13 +5,13 @@ import { isOneLine, isPlainText } from './plain-text.js';
 
 const ORDERS_TO_TERMINALS = ['\u001b[2J', '\u009b2J', '\u0007', '\u0000', '\u007f', '\u0085', 'a\rb'];
 
-it.each(ORDERS_TO_TERMINALS)('takes %j for no plain text and for no line, no name and no reason', (text) => {
+it.each(ORDERS_TO_TERMINALS)('refuses %j in a plain text, a line, a name and a reason', (text) => {
   expect([isPlainText(`x${text}y`), isOneLine(`x${text}y`)]).toEqual([false, false]);
   expect(() => checkedName(`x${text}y`)).toThrow('one line');
   expect(() => checkedReason(`x${text}y`)).toThrow('one line');
 });
 
-it('lets a text have lines and tabs, which a line has not', () => {
+it('allows line breaks and tabs in a text and not in a line', () => {
   for (const text of ['a\nb', 'a\r\nb', 'a\tb']) expect([isPlainText(text), isOneLine(text)]).toEqual([true, false]);
   for (const text of ['a\u2028b', 'a\u2029b']) {
     expect([isPlainText(text), isOneLine(text)]).toEqual([true, false]);

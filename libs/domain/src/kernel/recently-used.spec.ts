@@ -12,7 +12,7 @@ describe('what was used last', () => {
         const kept = new RecentlyUsed<number>(LIGHT);
         for (const use of uses) if (kept.get(`n${use}`) === undefined) kept.set(`n${use}`, use, 1);
         const latest = [...new Set(uses.toReversed())];
-        // Looking is a use, so what must be there is looked at from the oldest to the latest.
+        // `get` counts as a use, so the expected entries are read from the oldest to the latest.
         const due = latest.slice(0, 4).reverse();
         expect(due.map((use) => kept.get(`n${use}`))).toEqual(due);
       }),
@@ -22,7 +22,7 @@ describe('what was used last', () => {
     expect(names(92).filter((name) => kept.get(name) !== undefined)).toEqual([]);
   });
 
-  it('is what was set last under its name', () => {
+  it('is the value that was set last under its name', () => {
     const kept = new RecentlyUsed<number>(LIGHT);
     kept.set('a', 1, 1);
     for (const name of names(4)) kept.set(name, 0, 1);
@@ -31,7 +31,7 @@ describe('what was used last', () => {
     expect(kept.get('a')).toBe(2);
   });
 
-  it('weighs: many large ones are not kept, and none that takes more than a quarter', () => {
+  it('is limited by weight too: few large values are kept, and none above a quarter of the capacity', () => {
     const kept = new RecentlyUsed<number>({ entries: 100, weight: 100 });
     for (const name of names(10)) kept.set(name, 1, 20);
     expect(names(10).filter((name) => kept.get(name) !== undefined).length).toBeLessThanOrEqual(5);
@@ -43,7 +43,7 @@ describe('what was used last', () => {
     expect(kept.get('small')).toBeUndefined();
   });
 
-  it('weighs once, however often it is set', () => {
+  it('counts once by weight, however often it is set', () => {
     const kept = new RecentlyUsed<number>({ entries: 100, weight: 100 });
     kept.set('other', 1, 1);
     for (let turn = 0; turn < 10; turn += 1) kept.set('often', turn, 20);

@@ -1,9 +1,9 @@
 import { TransientMap } from './transient.js';
 
-/** What is kept at most. */
+/** The limits of a cache. */
 export interface Capacity {
   readonly entries: number;
-  /** Of all of them together, in the unit of their weights. */
+  /** The sum over all entries, in the unit of their weights. */
   readonly weight: number;
 }
 
@@ -13,10 +13,10 @@ interface Entry<Value> {
 }
 
 /**
- * Values by name. Those that were used last are kept: at most a capacity, and some half of it at least. Two generations
- * take turns: what is used goes into the young one, and once that holds half of the capacity it takes the place of the
- * old one. A single map with every use put at its end would have a hole at its front each time, and finding the oldest
- * would step over all the holes.
+ * A cache of values by name. It keeps the values that were used last: at most its capacity, and at least about half of
+ * that. It has two generations: a used value moves into the young one, and when the young one holds half of the
+ * capacity it replaces the old one. A single `Map` that moves each used value to its end would leave a hole at its
+ * front each time, and finding the oldest value would have to step over all the holes.
  */
 export class RecentlyUsed<Value> {
   private young = new TransientMap<Entry<Value>>();
@@ -34,7 +34,7 @@ export class RecentlyUsed<Value> {
     return aged?.value;
   }
 
-  /** A value that alone weighs more than a quarter of the capacity is not kept: it would drive out everybody else's. */
+  /** A value that weighs more than a quarter of the capacity is not kept, because it would displace too many others. */
   set(name: string, value: Value, weight: number): void {
     if (weight <= this.capacity.weight / 4) this.add(name, { value, weight });
     else this.delete(name);

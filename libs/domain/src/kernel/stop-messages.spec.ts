@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from './error-catalogue.js';
 
-describe('what an agent is told of its Stop', () => {
+describe('the message that a stopped agent gets', () => {
   it.each(['agent_stopped', 'agent_suspended', 'org_stopped'] as const)(
-    '%s says that a person may end it, and no way to do so',
+    '%s says that a person may end the Stop, and does not say how',
     (code) => {
       const { message } = ERROR_CATALOGUE[code];
       expect(message).toContain('a person may');

@@ -9,9 +9,10 @@ export const timestampOf = (epochMs: number): Timestamp => new Date(epochMs).toI
 export const epochMsOf = (timestamp: Timestamp): number => Date.parse(timestamp);
 
 /**
- * The instant a client wrote, in Unix milliseconds (finer fractions are cut), or null when it is no RFC 3339 date-time.
- * Refuses what Date.parse would bend into another day (February 30), any lower-case or zone-less form, and an instant that an
- * offset carries out of the years 1 to 9999: no deed could hold it.
+ * The instant a client wrote, in Unix milliseconds (finer fractions are cut), or null if it is no RFC 3339 date-time.
+ * Refuses a day that does not exist, such as February 30, which `Date.parse` would turn into another day; any
+ * lower-case or zone-less form; and an instant that its offset moves out of the years 1 to 9999, because no deed could
+ * hold it.
  */
 export const parseTimestamp = (text: string): number | null => {
   if (!TIMESTAMP_PATTERN.test(text)) return null;

@@ -33,7 +33,7 @@ describe('trace context (W3C Trace Context, section 3.2)', () => {
     expect(traceContextOf(headers)).toBeNull();
   });
 
-  it('names the trace and who goes on with it, and no flag but one', () => {
+  it('the header sent on names the trace, the parent and the sampled flag alone', () => {
     expect(traceparentOf({ id: ID, sampled: true }, PARENT)).toBe(`00-${ID}-${PARENT}-01`);
     expect(traceparentOf({ id: ID, sampled: false }, PARENT)).toBe(`00-${ID}-${PARENT}-00`);
   });

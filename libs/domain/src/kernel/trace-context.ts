@@ -1,19 +1,22 @@
 /**
- * The trace of whoever calls, as far as it goes on with what is done for it (W3C Trace Context, section 3.2: header
+ * The trace of the caller, as far as the service continues it in its own calls (W3C Trace Context, section 3.2: header
  * `traceparent`).
  */
 export interface TraceContext {
   /** 32 lower-case hexadecimal digits, not all of them 0. */
   readonly id: string;
-  /** Whether the caller records the trace. Other flags are not passed on: version 00 has none. */
+  /** Whether the caller records the trace. Other flags are not passed on, because version 00 defines none. */
   readonly sampled: boolean;
 }
 
-/** Of version 00, and the beginning of any later one. The field of the version itself is two digits, and never ff. */
+/**
+ * A `traceparent` of version 00; a header of a later version begins in the same way. The version is two digits, and
+ * never ff.
+ */
 const FIELDS = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]([0-9a-f])(-.*)?$/;
 const VERSION_0_LENGTH = 55;
 
-/** Null where none was sent, or nothing that can be gone on with: a trace is never a reason to refuse a call. */
+/** Null if no valid trace was sent. A bad header is ignored: it is never a reason to refuse a call. */
 export const traceContextOf = (headers: readonly string[]): TraceContext | null => {
   const [header] = headers;
   if (header === undefined || headers.length > 1) return null;
@@ -24,8 +27,8 @@ export const traceContextOf = (headers: readonly string[]): TraceContext | null 
 };
 
 /**
- * The header for what goes on from here.
- * @param parent names what the service does, 16 lower-case hexadecimal digits, not all of them 0
+ * The header for a call of the service that belongs to the trace.
+ * @param parent names the service's own part of the trace, 16 lower-case hexadecimal digits, not all of them 0
  */
 export const traceparentOf = ({ id, sampled }: TraceContext, parent: string): string =>
   `00-${id}-${parent}-0${sampled ? 1 : 0}`;

@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { TransientMap, TransientSet } from './transient.js';
 
-describe('a map of what comes and goes', () => {
-  it('holds what was set last, in the order of coming, until it is deleted', () => {
+describe('a transient map', () => {
+  it('holds the value that was set last for each key, in the order of insertion, until it is deleted', () => {
     const map = new TransientMap<number>();
     map.set('a', 1);
     map.set('b', 2);
@@ -21,8 +21,8 @@ describe('a map of what comes and goes', () => {
   });
 });
 
-describe('a set of what comes and goes', () => {
-  it('holds a value as often as it came, and each leaves once', () => {
+describe('a transient set', () => {
+  it('holds a value as often as it was added, and each removal removes one', () => {
     const set = new TransientSet<string>();
     const leave = set.add('a');
     set.add('a');
@@ -32,7 +32,7 @@ describe('a set of what comes and goes', () => {
     expect([set.size, set.values()]).toEqual([2, ['a', 'b']]);
   });
 
-  it('passes over who leaves while it is gone through, and who comes', () => {
+  it('does not visit a value that is removed or added during forEach', () => {
     const set = new TransientSet<string>();
     const seen: string[] = [];
     set.add('a');
@@ -48,13 +48,16 @@ describe('a set of what comes and goes', () => {
   });
 });
 
-describe('what has gone', () => {
+describe('a removed value', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as (options?: { readonly type: 'minor' }) => void;
   const VALUES = 2_000;
   const value = (): readonly number[] => new Array<number>(1_000).fill(0.5);
 
-  /** Bytes that scavenges alone leave of values that have come and gone, 8 kB each, since the collection became old. */
+  /**
+   * How many bytes the heap has grown after `VALUES` values of 8 kB were passed and only scavenges ran. The full
+   * collections before promote the map and the set to the old generation.
+   */
   const leftOf = (pass: (value: readonly number[]) => void): number => {
     for (let count = 0; count < 100; count += 1) pass(value());
     collectGarbage();
@@ -66,11 +69,11 @@ describe('what has gone', () => {
     return process.memoryUsage().heapUsed - before;
   };
 
-  it('is let go of by the next scavenge', () => {
+  it('is freed by the next scavenge', () => {
     const map = new TransientMap<readonly number[]>();
     const set = new TransientSet<readonly number[]>();
     let count = 0;
-    // Calls overlap: each leaves once the next has come.
+    // Calls overlap: each value is removed once the next one was added.
     let leaveBefore = (): void => undefined;
     const left = leftOf((each) => {
       const key = `value-${(count += 1)}`;

@@ -1,13 +1,14 @@
-/** Where a value stands until it goes. */
+/** Holds a value until it is removed. */
 interface Place<Value> {
   value: Value | null;
 }
 
 /**
- * A map of what comes and goes with every call. V8 links each table that a `Map` has outgrown to the one after it. A
- * table that the collector has taken for old therefore keeps alive whatever stood in any later one, gone or not, until
- * the next full mark, and every scavenge copies the whole of every call since. Here the tables hold places, and a place
- * is empty once its value has gone. Keys stay as they would in a `Map`: short texts only.
+ * A map for values that come and go with every call. When a `Map` outgrows its table, V8 links the old table to the new
+ * one. Once the garbage collector has promoted an outgrown table to the old generation, that link keeps alive every
+ * value in any later table, deleted or not, until the next full mark, and each scavenge copies all of those values.
+ * Here the tables hold a small place for each value, which is emptied when the value is deleted. The keys stay alive as
+ * in a `Map`, so they must be short texts.
  */
 export class TransientMap<Value> {
   private readonly places = new Map<string, Place<Value>>();
@@ -20,7 +21,7 @@ export class TransientMap<Value> {
     return this.places.get(key)?.value ?? undefined;
   }
 
-  /** Whoever is there already keeps its place in the order. */
+  /** Setting a key that is already present keeps its place in the order. */
   set(key: string, value: Value): void {
     const place = this.places.get(key);
     if (place) place.value = value;
@@ -34,18 +35,21 @@ export class TransientMap<Value> {
     this.places.delete(key);
   }
 
-  /** Who came first comes first. */
+  /** In the order of insertion. */
   keys(): IterableIterator<string> {
     return this.places.keys();
   }
 
-  /** Of those who are there now, in order. */
+  /** The present values, in the order of insertion. */
   values(): readonly Value[] {
     return presentIn(this.places.values());
   }
 }
 
-/** A set of what comes and goes with every call, for the reason of {@link TransientMap}. The same value may come twice. */
+/**
+ * A set for values that come and go with every call, for the same reason as {@link TransientMap}. The same value may be
+ * added twice.
+ */
 export class TransientSet<Value> {
   private readonly places = new Set<Place<Value>>();
 
@@ -53,7 +57,7 @@ export class TransientSet<Value> {
     return this.places.size;
   }
 
-  /** @returns how to leave; leaving twice is leaving once */
+  /** @returns a function that removes the value; a second call of it does nothing */
   add(value: Value): () => void {
     const place: Place<Value> = { value };
     this.places.add(place);
@@ -63,12 +67,15 @@ export class TransientSet<Value> {
     };
   }
 
-  /** Of those who are there now, in order. */
+  /** The present values, in the order of insertion. */
   values(): readonly Value[] {
     return presentIn(this.places);
   }
 
-  /** Of those who are there now, in order; who leaves meanwhile is passed over. */
+  /**
+   * Visits the values that are present at the call, in the order of insertion; a value that is removed meanwhile is
+   * skipped.
+   */
   forEach(visit: (value: Value) => void): void {
     for (const place of [...this.places]) if (place.value !== null) visit(place.value);
   }

@@ -9,7 +9,7 @@ describe('rounds of the event loop', () => {
   };
   afterEach(() => (isOver = true));
 
-  it('take so many pieces each, whoever asks for them', async () => {
+  it('take at most the given number of pieces each, across all callers', async () => {
     setImmediate(count);
     const rounds = new Rounds(2);
     const take = async (): Promise<number> => {

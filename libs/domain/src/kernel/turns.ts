@@ -1,13 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Long work in pieces. Whoever takes a turn runs in a round of the event loop of its own. So requests are answered
- * between any two pieces, however many pieces of however many askers wait.
+ * Long work in pieces. Each piece runs in a round of the event loop of its own, across all callers, so that requests
+ * are answered between any two pieces, however many callers wait.
  */
 export class Turns {
   private last: Promise<void> = Promise.resolve();
 
-  /** Resolves in the order of asking. What follows it at once, before the next `await`, is the piece. */
+  /**
+   * Resolves in the order of the calls. The piece is what the caller runs synchronously after this, before its next
+   * `await`.
+   */
   next(): Promise<void> {
     this.last = this.last.then(() => setImmediate());
     return this.last;
@@ -15,7 +18,8 @@ export class Turns {
 }
 
 /**
- * At most so many short pieces in one round of the event loop, whoever asks. Further pieces wait for the next round.
+ * At most `pieces` short pieces of work in one round of the event loop, across all callers. Further pieces wait for the
+ * next round.
  */
 export class Rounds {
   private taken = 0;
@@ -23,7 +27,10 @@ export class Rounds {
 
   constructor(private readonly pieces: number) {}
 
-  /** Resolves when there is room for one more. What follows it at once, before the next `await`, is the piece. */
+  /**
+   * Resolves when the round has room for one more piece, which is what the caller runs synchronously after this, before
+   * its next `await`.
+   */
   async room(): Promise<void> {
     while (this.taken >= this.pieces) await (this.nextRound ??= this.begin());
     this.taken += 1;

@@ -6,7 +6,7 @@ import { beginOfAppend, readWholeAppends } from './whole-appends.js';
 interface Written {
   readonly stream: string;
   readonly first: number;
-  /** One for each event. */
+  /** One metadata text for each event. */
   readonly metadata: readonly string[];
   readonly data?: string;
 }
@@ -41,25 +41,25 @@ const pageOf = async (log: readonly RecordedEvent[], limit: number, after = STAR
 describe('a page of whole appends', () => {
   const log = logOf(written('a', 0, 2, 'one'), written('b', 0, 3, 'two'), written('a', 2, 2, 'three'));
 
-  it('leaves what its limit may have cut to the next page', async () => {
+  it('leaves an append that its limit may have cut to the next page', async () => {
     expect(await pageOf(log, 4)).toEqual({ count: 2, isLast: false });
     expect(await pageOf(log, 5)).toEqual({ count: 2, isLast: false });
     expect(await pageOf(log, 6)).toEqual({ count: 5, isLast: false });
     expect(await pageOf(log, 6, 1n)).toEqual({ count: 5, isLast: true });
   });
 
-  it('has all of what ends with the log', async () => {
+  it('has all events if the log ends within it', async () => {
     expect(await pageOf(log, 8)).toEqual({ count: 7, isLast: true });
     expect(await pageOf(log, 8, 6n)).toEqual({ count: 0, isLast: true });
   });
 
-  it('has more events than its limit where one append does', async () => {
+  it('has more events than its limit if a single append has more', async () => {
     expect(await pageOf(log, 1)).toEqual({ count: 2, isLast: false });
     expect(await pageOf(log, 2, 1n)).toEqual({ count: 3, isLast: false });
     expect(await pageOf(log, 1, 4n)).toEqual({ count: 2, isLast: true });
   });
 
-  it('ends somewhere in what is more than an append can hold, without reading on', async () => {
+  it('ends after more events than one append can hold, without reading on', async () => {
     const metadata = Array<string>(64).fill('one');
     const { limits, readAll } = reading(
       logOf({ stream: 'a', first: 0, metadata, data: 'x'.repeat(APPEND_LIMIT_BYTES / 7) }),
@@ -84,7 +84,7 @@ it('an append is events of one stream that follow each other and share their met
   expect(beginOfAppend([], -1)).toBe(0);
 });
 
-it('an append is told by what the codec writes', () => {
+it('an append is recognised by the metadata that the codec writes', () => {
   const metadata = (causation: string): EventMetadata => ({
     org: null,
     actor: { type: 'system', id: null },
