@@ -7,22 +7,23 @@ import {
 } from '#libs/domain/kernel';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Far above every name of ours, far below what an index entry holds. */
+/** Much longer than any name of this service, and much shorter than what an index entry can hold. */
 const MAX_NAME_LENGTH = 255;
 
-/** The revision a stream stands at, -1 when it does not exist. */
+/** The revision of a stream as a number, -1 if it does not exist. */
 export const revisionNumber = (revision: ExpectedRevision): number => (revision === 'no_stream' ? -1 : revision);
 
-/** The port's word for a revision number, -1 when the stream does not exist. */
+/** The inverse of {@link revisionNumber}: `no_stream` for a negative number. */
 export const expectedRevisionOf = (revision: number): ExpectedRevision => (revision < 0 ? 'no_stream' : revision);
 
 /**
- * What every adapter refuses before the store sees it, so that one bad append cannot spoil the others it travels with.
+ * The checks that every adapter makes before it sends an append, so that a bad append cannot spoil the others in the
+ * same call.
  *
- * @param store what it can do, for appends that ask for more than events
- * @returns its size in bytes, as {@link APPEND_LIMIT_BYTES} counts
- * @throws {AppendTooLarge}
- * @throws {TypeError} a defect of the caller: no such append may ever be sent
+ * @param store what the store can do, for appends with payloads or requirements
+ * @returns the size of the append in bytes, as {@link APPEND_LIMIT_BYTES} counts it
+ * @throws {AppendTooLarge} when the events have more than {@link APPEND_LIMIT_BYTES}
+ * @throws {TypeError} when the append is malformed, which is a defect of the caller
  */
 export const checkAppend = (append: Append, store: StoreAbilities = {}): number => {
   const { stream, expectedRevision, events, payloads = [], requires } = append;
@@ -39,7 +40,7 @@ export const checkAppend = (append: Append, store: StoreAbilities = {}): number 
   return bytes;
 };
 
-/** Of stores whose appends may ask for more than events. Default: it cannot. */
+/** What a store can do beyond plain appends. Default: nothing. */
 export interface StoreAbilities {
   readonly storesPayloads?: boolean;
   readonly canRequire?: boolean;
@@ -56,7 +57,10 @@ const checkRequired = (own: string, requires: ReadonlyMap<string, number>, { can
 
 const isRevision = (revision: number): boolean => Number.isSafeInteger(revision) && revision >= 0;
 
-/** For one that goes along with others: what is wrong with it is said to whoever sends it by itself. */
+/**
+ * Whether a companion passes {@link checkAppend}. It does not throw: a bad companion is left out, and its sender meets
+ * the error when it sends that append alone.
+ */
 export const isSendable = (append: Append): boolean => {
   try {
     checkAppend(append);
@@ -82,8 +86,8 @@ const checkName = (what: string, name: string): void => {
 };
 
 const checkText = (what: string, text: string): void => {
-  // JSON text writes U+0000 as an escape, so a raw one is never data. No UTF-8 exists for half of a surrogate pair without the
-  // other, and drivers replace it without a word.
+  // JSON text escapes U+0000, so a raw one is never valid data. Half of a surrogate pair without the other half has no
+  // UTF-8 form, and drivers would silently replace it.
   if (text.includes('\0') || !text.isWellFormed()) {
     throw new TypeError(`a ${what} holds neither U+0000 nor half a surrogate pair`);
   }

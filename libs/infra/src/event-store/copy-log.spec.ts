@@ -6,7 +6,7 @@ import { MemoryEventStore } from './memory/memory-event-store.js';
 
 const EVERYTHING = 100_000;
 
-/** One whose process ends before, or after, one of its appends. */
+/** A target whose process ends before, or after, it has written a given append. */
 class MortalStore extends MemoryEventStore {
   appends = 0;
   constructor(
@@ -24,7 +24,7 @@ class MortalStore extends MemoryEventStore {
   }
 }
 
-/** Its positions have gaps, so appends go one by one. */
+/** A target whose positions have gaps, so that appends are sent one by one. */
 class OtherStore extends MortalStore {
   override get hasGaplessPositions(): boolean {
     return false;
@@ -65,7 +65,7 @@ describe('a log that is copied', () => {
   });
 
   it.each([1, 2, 14, 15, 45, 90])(
-    'goes on after it ended at append %i, before or after that was written',
+    'continues after its process ended at append %i, before or after that was written',
     async (lives) => {
       for (const isWritten of [false, true]) {
         const target = new OtherStore(lives, isWritten);
@@ -77,7 +77,7 @@ describe('a log that is copied', () => {
     },
   );
 
-  it('ends when it may not go on, and later goes on', async () => {
+  it('ends if mayGoOn throws, and a later run continues', async () => {
     const target = new MemoryEventStore();
     const refuse = (): void => {
       throw new Error('interrupted');
@@ -88,7 +88,7 @@ describe('a log that is copied', () => {
     expect(await copyLog({ source, target, ...quiet })).toMatchObject({ events: 182, copied: 1 });
   });
 
-  it('is not whole where somebody wrote into the source while it was compared, and later goes on', async () => {
+  it('reports a source that was written to during the comparison, and a later run continues', async () => {
     const target = new MemoryEventStore();
     const late: Promise<unknown>[] = [];
     const onProgress = ({ step, events }: CopyProgress): void => {
@@ -100,14 +100,14 @@ describe('a log that is copied', () => {
     expect(withoutPlace(await logOf(target))).toEqual(withoutPlace(await logOf(source)));
   });
 
-  it('goes into no store that holds anything else, and writes nothing there', async () => {
+  it('is refused by a target that holds another log, and writes nothing there', async () => {
     const foreign = new MemoryEventStore();
     await foreign.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(1) });
     await expect(copyLog({ source, target: foreign, ...quiet })).rejects.toBeInstanceOf(LogsDiffer);
     expect(await logOf(foreign)).toHaveLength(1);
   });
 
-  it('goes on in no store that has gone on by itself', async () => {
+  it('is refused by a target that was written to after an earlier copy', async () => {
     const target = new MemoryEventStore();
     await copyLog({ source, target, ...quiet });
     await target.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(1) });
@@ -115,7 +115,7 @@ describe('a log that is copied', () => {
   });
 
   it.each(['id', 'data', 'metadata', 'type'] as const)(
-    'goes on in no store whose %s differs somewhere',
+    'is refused by a target with an event whose %s differs',
     async (part) => {
       const [first, target] = [new MemoryEventStore(), new MemoryEventStore()];
       const event = newEvent();
@@ -127,7 +127,7 @@ describe('a log that is copied', () => {
     },
   );
 
-  it('keeps an append below its limit', async () => {
+  it('splits events so that no append exceeds the limit', async () => {
     const [large, target] = [new MemoryEventStore(), new MemoryEventStore()];
     const stream = newStream();
     const data = JSON.stringify('x'.repeat(600_000));

@@ -10,10 +10,12 @@ import {
 import { STORE_STREAM } from './store-id.js';
 
 const PAGE_EVENTS = 1_000;
-/** Appends that travel together where a store keeps their order: one commit for all. */
+/**
+ * The most appends that are sent at once to a store that writes them in the order of sending: they share one commit.
+ */
 const APPENDS_AT_ONCE = 200;
 
-/** The target holds something else than the beginning of the source. Nothing was written since that was seen. */
+/** The target holds something other than the beginning of the source. Nothing was written after that was found. */
 export class LogsDiffer extends Error {
   override readonly name = 'LogsDiffer';
   constructor(place: string) {
@@ -24,7 +26,7 @@ export class LogsDiffer extends Error {
   }
 }
 
-/** Somebody wrote into the source while it was copied: the target is its beginning, and lacks the rest. */
+/** The source was written to while it was copied: the target holds its beginning, and lacks the rest. */
 export class SourceWentOn extends Error {
   override readonly name = 'SourceWentOn';
   constructor() {
@@ -38,15 +40,15 @@ export class SourceWentOn extends Error {
 export interface CopyProgress {
   readonly step: 'comparing' | 'copying';
   readonly events: number;
-  /** Of the source's log, from 0 to 1. */
+  /** The share of the source's log that is done, from 0 to 1. */
   readonly share: number;
 }
 
 export interface LogCopy {
   readonly events: number;
-  /** Of these, copied by this run: the others were there already. */
+  /** How many of them this run copied; the target had the others already. */
   readonly copied: number;
-  /** Minted for the target. */
+  /** The store id of the target, which is not that of the source. */
   readonly storeId: string;
   /** Position in the source of the last event that was copied. */
   readonly end: Position;
@@ -59,18 +61,20 @@ export interface CopyLogOptions {
   readonly source: LogSource;
   readonly target: LogTarget;
   readonly onProgress: (progress: CopyProgress) => void;
-  /** Called between batches; throws to end the copy, which a later call goes on with. */
+  /**
+   * Called between batches. It throws to end the copy; a later call of {@link copyLog} continues where this one ended.
+   */
   readonly mayGoOn: () => void;
 }
 
 /**
- * Makes the target's log the same as the source's: every event in its order, with its stream, revision, id and bytes. Only
- * the stream that names the store is the target's own: positions are new there, and rows that hold old ones must be void.
- * Whatever the target holds of it already is compared and kept, so a copy that was interrupted goes on; at the end all of it
- * is read back and compared. Nobody else may write into either.
+ * Makes the target's log the same as the source's: every event in its order, with its stream, revision, id and bytes.
+ * Only the stream that holds the store id differs: positions are new in the target, and by its own id rows that hold
+ * old positions become void. Events that the target already has are compared and kept, so that an interrupted copy can
+ * continue. At the end the whole target is read back and compared. Nobody else may write to either store meanwhile.
  *
- * @throws {LogsDiffer}
- * @throws {SourceWentOn}
+ * @throws {LogsDiffer} when the target holds something other than the beginning of the source
+ * @throws {SourceWentOn} when the source was written to meanwhile
  */
 export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOptions): Promise<LogCopy> => {
   const compare = () => comparedLength({ source, target, onProgress, mayGoOn });
@@ -93,12 +97,12 @@ export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOp
   return { events, copied: events - begun.events, storeId: await target.storeId(), end: whole.after };
 };
 
-/** @throws {SourceWentOn} the log has events after its `end` */
+/** @throws {SourceWentOn} when the log has events after `end` */
 export const requireEnd = async (source: LogSource, end: Position): Promise<void> => {
   if ((await source.head()) !== end) throw new SourceWentOn();
 };
 
-/** How many events of the source the target has, from the first on, and the source's position of the last of them. */
+/** How many events from the beginning of the source the target has, and the source's position of the last of them. */
 const comparedLength = async ({
   source,
   target,
@@ -130,7 +134,10 @@ const isSame = (one: RecordedEvent, other: RecordedEvent): boolean =>
   one.type === other.type &&
   (one.stream === STORE_STREAM || (one.id === other.id && one.data === other.data && one.metadata === other.metadata));
 
-/** In the order of the log: together only what a store of gapless positions writes in the order in which it is asked. */
+/**
+ * Writes events in the order of the log. Several appends are sent at once only to a store with gapless positions,
+ * because that store writes them in the order in which they are sent.
+ */
 const append = async (target: LogTarget, events: readonly RecordedEvent[]): Promise<void> => {
   const atOnce = target.hasGaplessPositions ? APPENDS_AT_ONCE : 1;
   let gathered: Append[] = [];
@@ -147,7 +154,7 @@ const append = async (target: LogTarget, events: readonly RecordedEvent[]): Prom
   await send();
 };
 
-/** Events of one stream that follow each other in the log, as large as an append may be. */
+/** Groups consecutive events of one stream into appends, each as large as an append may be. */
 const appendsOf = (events: readonly RecordedEvent[]): readonly Append[] => {
   const appends: { stream: string; expectedRevision: Append['expectedRevision']; events: NewEvent[]; bytes: number }[] =
     [];

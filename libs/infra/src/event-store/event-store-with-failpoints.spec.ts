@@ -3,7 +3,7 @@ import { EventStore, placeFailpoints, StoreUnavailable, type Append, type Failpo
 import { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
 import { MemoryEventStore } from './memory/memory-event-store.js';
 
-/** What a store says it can do, each a getter of the port. */
+/** The abilities of a store, each a getter of the port. */
 const ABILITIES = Object.entries(Object.getOwnPropertyDescriptors(EventStore.prototype)).flatMap(([name, { get }]) =>
   get === undefined ? [] : [name as keyof EventStore],
 );
@@ -11,7 +11,10 @@ const ABILITIES = Object.entries(Object.getOwnPropertyDescriptors(EventStore.pro
 class AbleStore extends MemoryEventStore {}
 for (const name of ABILITIES) Object.defineProperty(AbleStore.prototype, name, { get: () => true });
 
-/** What the port does by itself where a store does not say otherwise. */
+/**
+ * The members that the port implements by default: the wrapper must override each, or it would hide the wrapped
+ * store's.
+ */
 const DEFAULTS = Object.getOwnPropertyNames(EventStore.prototype).filter((name) => name !== 'constructor');
 
 const append: Append = {
@@ -20,7 +23,7 @@ const append: Append = {
   events: [{ id: '00000000-0000-8000-8000-000000000001', type: 'ActionSubmitted', data: '{}', metadata: '{}' }],
 };
 
-/** Lets go when it is told to. */
+/** Holds every append at a failpoint until the returned function is called. */
 const heldAt = (held: Failpoint): (() => void) => {
   let letGo = (): void => undefined;
   const over = new Promise<void>((resolve) => (letGo = resolve));
@@ -35,7 +38,7 @@ describe('a store whose appends meet failpoints', () => {
   afterEach(() => placeFailpoints(null));
 
   it.each(['gate.t1', 'gate.t1.ack'] as const)(
-    'tells at its deadline that there is no answer while one is held at %s, which is written all the same',
+    'reports no answer at its deadline if an append is held at %s, and the append is written late',
     async (point) => {
       const letGo = heldAt(point);
       const real = new MemoryEventStore();
@@ -47,11 +50,11 @@ describe('a store whose appends meet failpoints', () => {
     },
   );
 
-  it.each(DEFAULTS)('leaves it to the one behind it: %s', (name) => {
+  it.each(DEFAULTS)('passes %s on to the wrapped store', (name) => {
     expect(Object.hasOwn(EventStoreWithFailpoints.prototype, name)).toBe(true);
   });
 
-  it.each(ABILITIES)('can do what the one behind it can: %s', (name) => {
+  it.each(ABILITIES)('has the ability of the wrapped store: %s', (name) => {
     expect(new EventStoreWithFailpoints(new AbleStore())[name]).toBe(true);
   });
 });

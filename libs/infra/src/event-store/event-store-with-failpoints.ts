@@ -19,7 +19,10 @@ import { STORE_DEADLINE_MS } from './store-deadline.js';
 
 type Points = readonly [before: Failpoint, answered: Failpoint];
 
-/** By the type of an append's first event: the points before it is written and before it is answered. */
+/**
+ * By the type of an append's first event: the failpoint before the append is written, and the one before it is
+ * answered.
+ */
 const APPENDS: Readonly<Record<string, Points>> = {
   ActionSubmitted: ['gate.t1', 'gate.t1.ack'],
   ExecutionStarted: ['exec.t3', 'exec.t3.ack'],
@@ -31,12 +34,12 @@ const APPENDS: Readonly<Record<string, Points>> = {
 const SEALING = ['seal.before', 'seal.signed', 'seal.ack'] as const;
 
 /**
- * A store whose appends meet failpoints. Stands before the real one only where failpoints may be armed. What happens at a
- * point happens on the way to the server or back: whoever appends is told at the deadline of every store that there is no
- * answer, and what was under way is written all the same, late.
+ * A store whose appends hit failpoints. It wraps the real store only where failpoints may be armed. A delay at a
+ * failpoint acts like a slow network on the way to the server or back: at the deadline the caller is told that there is
+ * no answer, and the append is written late all the same.
  */
 export class EventStoreWithFailpoints extends EventStore {
-  /** @param deadlineMs that of the real one */
+  /** @param deadlineMs the deadline of the wrapped store */
   constructor(
     private readonly store: EventStore,
     private readonly deadlineMs = STORE_DEADLINE_MS,
@@ -60,7 +63,10 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.canRequire;
   }
 
-  /** A deed that goes along with others has no moment of its own; where one is asked for, it goes by itself. */
+  /**
+   * Adds no companions while a failpoint of sealing is armed. A deed that goes along in another append's commit has no
+   * moment of its own at which that failpoint could be hit.
+   */
   override accompany(accompany: Accompany): () => void {
     return this.store.accompany((departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)));
   }
@@ -73,7 +79,7 @@ export class EventStoreWithFailpoints extends EventStore {
     const points = APPENDS[append.events[0]?.type ?? ''];
     if (!points?.some(isFailpointArmed)) return this.store.append(append);
     const answer = this.appendMeeting(points, append);
-    // Nobody hears any more how it ended once the deadline has passed.
+    // After the deadline nobody awaits this promise any more, so its rejection is handled here.
     answer.catch(() => undefined);
     return inTime(this.deadlineMs, answer, (message) => new StoreUnavailable(message));
   }

@@ -39,14 +39,14 @@ const untilWaitsForLock = (): Promise<void> =>
   );
 
 describe('the log that the rows of a database belong to', () => {
-  it('is the first one, whoever of several processes comes first, and stays it', async () => {
+  it('is the first one that any of several processes notes, and stays that one', async () => {
     const store = new MemoryEventStore();
     await Promise.all(Array.from({ length: 2 }, () => requireKnownStore(pool, store, elsewhere)));
     await requireKnownStore(pool, store, elsewhere);
     await checkKnownStore(pool, store, elsewhere);
   });
 
-  it('is no other one, and nothing is written into that', async () => {
+  it('refuses any other store and writes nothing into it', async () => {
     await requireKnownStore(pool, new MemoryEventStore(), elsewhere);
     const other = new MemoryEventStore();
     await expect(requireKnownStore(pool, other, elsewhere)).rejects.toBeInstanceOf(WrongEventStore);
@@ -58,14 +58,14 @@ describe('the log that the rows of a database belong to', () => {
     await expect(checkKnownStore(pool, other, elsewhere)).rejects.toThrow(`EVENT_STORE_URL names is ${id}`);
   });
 
-  it('is another one after it was moved', async () => {
+  it('is the new one after the log was moved', async () => {
     await requireKnownStore(pool, new MemoryEventStore(), here);
     const moved = new MemoryEventStore();
     await noteStore(pool, await moved.storeId(), () => Promise.resolve());
     await requireKnownStore(pool, moved, elsewhere);
   });
 
-  it('stays the one before where it may not be moved, and nobody starts until that is known', async () => {
+  it('stays the same if the check of a move fails, and no process starts until then', async () => {
     const first = new MemoryEventStore();
     await requireKnownStore(pool, first, here);
     const ends: string[] = [];
@@ -81,7 +81,7 @@ describe('the log that the rows of a database belong to', () => {
     expect(ends).toEqual(['check', 'start']);
   });
 
-  it('is refused to whoever starts on the one before while it is moved', async () => {
+  it('refuses a process that starts on the old store while the log is moved', async () => {
     const first = new MemoryEventStore();
     await requireKnownStore(pool, first, here);
     let starting: Promise<unknown> | undefined;
@@ -92,7 +92,7 @@ describe('the log that the rows of a database belong to', () => {
     expect(await starting).toBeInstanceOf(WrongEventStore);
   });
 
-  it('is not the one in the database when a setting was forgotten, whether there ever was one or not', async () => {
+  it('is not the log in the database if EVENT_STORE_URL was forgotten, even without tables of a log', async () => {
     await requireKnownStore(pool, new MemoryEventStore(), elsewhere);
     const { connectionString } = database;
     const forgotten = new PostgresEventStore({
@@ -106,7 +106,7 @@ describe('the log that the rows of a database belong to', () => {
     await forgotten.close();
   });
 
-  it('is not one elsewhere that others fill: their rows lie in another database', async () => {
+  it('is not a separate store that already has a log, because its rows are in another database', async () => {
     const store = new MemoryEventStore();
     const id = await store.storeId();
     await requireKnownStore(pool, store, elsewhere);
@@ -120,7 +120,7 @@ describe('the log that the rows of a database belong to', () => {
     await checkKnownStore(pool, store, elsewhere);
   });
 
-  it('is one elsewhere that was noted and filled while this start looked', async () => {
+  it('is a separate store that another start noted and filled at the same moment', async () => {
     const store = new MemoryEventStore();
     await store.storeId();
     await store.append(firstOf(newStream()));
@@ -134,7 +134,7 @@ describe('the log that the rows of a database belong to', () => {
     await requireKnownStore(pool, store, elsewhere);
   });
 
-  it('is not known to a database that no start has prepared', async () => {
+  it('is unknown to a database that no start has prepared, and the check passes', async () => {
     await checkKnownStore(pool, new MemoryEventStore(), here);
   });
 });

@@ -9,18 +9,19 @@ const TABLE = `create table if not exists public.known_event_store (
 )`;
 const NO_SUCH_TABLE = '42P01';
 
-/** This PostgreSQL and the log that the settings name do not belong together. */
+/** The event store that the settings name is not the one that this PostgreSQL belongs to. */
 export class WrongEventStore extends Error {
   override readonly name = 'WrongEventStore';
 }
 
 /**
- * Notes at the first start which log the rows belong to, and refuses every other from then on: a setting that was
- * forgotten, or a store that was made anew. A log elsewhere that others have begun to fill belongs to the rows of another
- * database, with its keys, arguments and credentials.
+ * Notes at the first start which event store the rows of this PostgreSQL belong to, and refuses any other one from then
+ * on: for instance when a setting was forgotten, or when the store was created anew. At the first start it refuses a
+ * separate event store that already has a log, because that log belongs to the rows of another database, with its keys,
+ * arguments and credentials.
  *
- * @param eventStoreUrl null where the log lies in the same PostgreSQL
- * @throws {WrongEventStore}
+ * @param eventStoreUrl null if the log is in the same PostgreSQL
+ * @throws {WrongEventStore} when the rows belong to another store, or the store to other rows
  */
 export const requireKnownStore = async (
   pool: pg.Pool,
@@ -33,7 +34,7 @@ export const requireKnownStore = async (
   await compare(known, store, eventStoreUrl);
 };
 
-/** As {@link requireKnownStore}, where nothing may be written. */
+/** The same checks as {@link requireKnownStore}, without writing anything. */
 export const checkKnownStore = async (
   pool: pg.Pool,
   store: EventStore,
@@ -42,16 +43,18 @@ export const checkKnownStore = async (
   const known = await notedStore(pool);
   if (known !== null) return compare(known, store, eventStoreUrl);
   const filled = eventStoreUrl === null ? null : await filledStoreOf(store);
-  // Whoever fills a log has noted it before: of two first starts at once, one may have done both meanwhile.
+  // A process notes a store before it writes to it. If two first starts run at once, the other one may have done both
+  // since the note was read above, so the note is read again.
   if (filled !== null && (await notedStore(pool)) === null) throw strangeStore(filled);
 };
 
 /**
- * From now on the rows belong to this log: those that hold positions of another are void, and made anew from it. Meanwhile
- * no process starts on either: each asks first which one is known, and waits for the answer.
+ * Makes the rows belong to this log from now on. Rows that hold positions of another log are void, and are made anew
+ * from this one. Until the transaction ends, no process starts on either log, because each process first reads the
+ * known store and waits for the lock.
  *
- * @param check that it may be so
- * @throws what the check throws: nothing has changed then
+ * @param check throws if the rows must not be changed
+ * @throws what `check` throws; nothing has changed then
  */
 export const noteStore = async (pool: pg.Pool, storeId: string, check: () => Promise<void>): Promise<void> => {
   await installSchema(pool, 'known event store', [TABLE]);
@@ -68,7 +71,7 @@ export const noteStore = async (pool: pg.Pool, storeId: string, check: () => Pro
     await client.query('commit');
     client.release();
   } catch (error) {
-    // Closing the connection ends the transaction, also where no rollback would get through.
+    // Closing the connection ends the transaction even if a rollback could not reach the server.
     client.release(true);
     throw error;
   }
@@ -79,7 +82,7 @@ const compare = async (known: string, store: EventStore, eventStoreUrl: string |
   if (found !== known) throw otherStore(known, found, eventStoreUrl);
 };
 
-/** The id of a log in which more than its id was written; null for every other. */
+/** The id of a store that holds more events than the one with its id; null for any other store. */
 const filledStoreOf = async (store: EventStore): Promise<string | null> => {
   const id = await knownStoreIdOf(store);
   const [created] = id === null ? [] : await store.readStream(STORE_STREAM, { limit: 1 });
@@ -101,7 +104,7 @@ const strangeStore = (found: string): WrongEventStore =>
       'it, it is the embedded one of SERVICE_STATE_DIR). If it was lost, restore its backup: docs/deployment.md.',
   );
 
-/** The id of the log that the rows belong to; null where no start has noted it yet. */
+/** The id of the store that the rows belong to; null if no start has noted one yet. */
 export const notedStore = async (pool: pg.Pool): Promise<string | null> => {
   try {
     const { rows } = await pool.query<{ store_id: string }>('select store_id from public.known_event_store');
@@ -111,13 +114,15 @@ export const notedStore = async (pool: pg.Pool): Promise<string | null> => {
   }
 };
 
-/** Nothing was ever installed there. */
+/** Null if the table does not exist, because no start has installed it yet. */
 const nullWithoutTable = (error: unknown): null => {
   if (sqlStateOf(error) === NO_SUCH_TABLE) return null;
   throw error;
 };
 
-/** Of processes that start at once, one notes it and all agree. */
+/**
+ * Notes a store id and returns the one that counts: if several processes start at once, the first note counts for all.
+ */
 const note = async (pool: pg.Pool, storeId: string): Promise<string> => {
   await pool.query('insert into public.known_event_store (store_id) values ($1) on conflict do nothing', [storeId]);
   return (await notedStore(pool)) ?? storeId;

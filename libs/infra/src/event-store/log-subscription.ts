@@ -16,7 +16,7 @@ const LONGEST_HANDLER_RETRY_MS = 5_000;
 const LONGEST_READ_RETRY_MS = 1_000;
 const NOTHING: LogPage = { events: [], isLast: true };
 
-/** An event is missing from a log whose positions have no gaps. Nothing after the hole is ever handed on. */
+/** An event is missing from a log whose positions have no gaps. No event after the hole is ever delivered. */
 export class LogHasHole extends Error {
   override readonly name = 'LogHasHole';
   constructor(
@@ -28,17 +28,20 @@ export class LogHasHole extends Error {
 }
 
 export interface FollowedLog {
-  /** As that of the store; where batches are to be of whole appends, with all that it says of the last append, too. */
+  /**
+   * As {@link EventStore.readAll}. For batches of whole appends, a page shorter than `limit` must end with a complete
+   * append.
+   */
   readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
   readonly bell: AppendBell;
   readonly isNext: IsNext;
-  /** Where it says how far it is, from its beginning to its end. Default: nowhere. */
+  /** The set that holds this subscription while it runs, so that others can see its position. Default: none. */
   readonly readers?: Set<LogReader>;
-  /** How often to look for what other processes appended. */
+  /** How often to read the log in case other processes have appended. */
   readonly pollIntervalMs: number;
 }
 
-/** Follows a log by reading it: told at once of appends here, and by polling of all others. */
+/** Follows a log by reading it: at once after an append of this process, and by polling for appends of others. */
 export class LogSubscription implements Subscription {
   private current: Position;
   private isRung = false;
@@ -87,7 +90,7 @@ export class LogSubscription implements Subscription {
   private async run(): Promise<void> {
     for (let mayHaveMore = true; !this.isClosed;) {
       if (!mayHaveMore) await this.untilCalled();
-      // Before the read: what is appended during it rings for the next one.
+      // Reset before the read, so that an append during the read causes another one.
       this.isRung = false;
       this.isHurried = false;
       const { events, isLast } = await this.read();
@@ -126,7 +129,10 @@ export class LogSubscription implements Subscription {
     });
   }
 
-  /** Tries again after a growing delay, reporting each failure. Null when the subscription was closed before a success. */
+  /**
+   * Repeats an attempt after growing delays, and reports each failure. Null if the subscription was closed before an
+   * attempt succeeded.
+   */
   private async untilSuccess<Result>(longestMs: number, attempt: () => Promise<Result>): Promise<Result | null> {
     for (let waitMs = FIRST_RETRY_MS; !this.isClosed; waitMs = Math.min(2 * waitMs, longestMs)) {
       try {

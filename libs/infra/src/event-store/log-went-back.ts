@@ -1,6 +1,6 @@
 import type { Position } from '#libs/domain/kernel';
 
-/** The log was put back to an earlier time, by a restore or by a failover that lost commits (rule DEED-14). */
+/** The log was set back to an earlier state, by a restore or by a failover that lost commits (rule DEED-14). */
 export class LogWentBack extends Error {
   override readonly name = 'LogWentBack';
   constructor(what: 'database' | 'event store', position: Position) {

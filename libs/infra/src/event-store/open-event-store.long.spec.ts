@@ -3,7 +3,7 @@ import { collectingLogger } from '../../../../test/support/collecting-logger.js'
 import { KurrentServer } from '../../../../test/support/kurrent/kurrent-server.js';
 import { openEventStore } from './open-event-store.js';
 
-it('an outage is told once: where, what and what to do', async () => {
+it('an outage is logged once, with the nodes, the fault and what to do', async () => {
   const server = await KurrentServer.start();
   await server.kill();
   const log = collectingLogger();

@@ -7,7 +7,7 @@ import { PostgresEventStore } from './postgres/postgres-event-store.js';
 import type { SeenLog } from './postgres/seen-log.js';
 
 export interface EventStorePlace {
-  /** EVENT_STORE_URL; null where the log lies in PostgreSQL. */
+  /** `EVENT_STORE_URL`; null if the log is in PostgreSQL. */
   readonly eventStoreUrl: string | null;
   /** Of the deployment's PostgreSQL. */
   readonly connectionString: string;
@@ -16,25 +16,25 @@ export interface EventStorePlace {
 export interface OpenEventStoreOptions {
   readonly applicationName: string;
   readonly log: Logger;
-  /** Told of an idle connection to PostgreSQL that was lost. */
+  /** Called when an idle connection to PostgreSQL was lost. */
   readonly onConnectionLost: (error: Error) => void;
-  /** Of the process, where it makes other connections to the same PostgreSQL. */
+  /** Shared with the other connections of this process to the same PostgreSQL, if there are any. */
   readonly seenLog?: SeenLog;
-  /** As above: whether it takes writes. */
+  /** Shared in the same way: whether that PostgreSQL may be refusing writes. */
   readonly doubt?: WriteDoubt;
-  /** The log went back in time: the process must end. */
+  /** Called when the log went back in time: the process must end. */
   readonly onWentBack?: (error: Error) => void;
-  /** The gate's tables are there. Default false. */
+  /** Whether the gate's tables, which hold payloads, are in the same database. Default false. */
   readonly storesPayloads?: boolean;
-  /** For a process that stays. Default false. */
+  /** True for a process that keeps running. Default false. */
   readonly isLongLived?: boolean;
-  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  /** How long one call is retried while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
 }
 
 export type OpenedEventStore = EventStore & { close(): Promise<void> };
 
-/** The deployment's log, wherever it lies. Connects with the first question. */
+/** The deployment's log, in whichever store it is. Connects at the first request. */
 export const openEventStore = (
   { eventStoreUrl, connectionString }: EventStorePlace,
   { log, onWentBack = () => undefined, ...options }: OpenEventStoreOptions,
@@ -51,7 +51,7 @@ export const openEventStore = (
 
 const AWAY = 'is away; nothing is accepted until it answers';
 
-/** One line when it is away and one when it is back. */
+/** Logs one line when the event store becomes unavailable and one when it is back. */
 const tellOutages = (log: Logger, url: string): ((error: KurrentUnavailable | null) => void) => {
   const nodes = parseKurrentUrl(url).nodes.map(({ host, port }) => `${host}:${port}`);
   return (error) => {

@@ -19,7 +19,7 @@ const events = (first: number, last: number): RecordedEvent[] =>
 const positions = (found: readonly RecordedEvent[] | null) => found?.map(({ position }) => Number(position)) ?? null;
 
 describe('recent events: the end of the log', () => {
-  it('gives what follows a position, up to the limit', () => {
+  it('gives the events after a position, up to the limit', () => {
     const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(3, 6));
     expect(positions(recent.after(4n, 10))).toEqual([5, 6]);
@@ -27,7 +27,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.after(6n, 10)).toEqual([]);
   });
 
-  it('says nothing of what comes after a position it does not know', () => {
+  it('gives no events after a position that it does not cover', () => {
     const recent = new RecentEvents(isNextOfGapless);
     expect(recent.after(START, 10)).toEqual([]);
     recent.add(events(3, 6));
@@ -35,7 +35,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.after(START, 10)).toEqual([]);
   });
 
-  it('takes an event once, whoever brings it', () => {
+  it('takes an event once, however often it is added', () => {
     const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(0, 3));
     recent.add(events(1, 5));
@@ -43,7 +43,7 @@ describe('recent events: the end of the log', () => {
     expect(positions(recent.after(START, 10))).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  it('knows the last revision of a stream as long as it knows one of its events', () => {
+  it('knows the last revision of a stream as long as it holds one of its events', () => {
     const recent = new RecentEvents(isNextOfGapless);
     recent.add([event(0, 'a', 0), event(1, 'a', 1), event(2, 'b', 0)]);
     expect(['a', 'b', 'c'].map((stream) => recent.lastOf(stream))).toEqual([1, 0, null]);
@@ -51,7 +51,7 @@ describe('recent events: the end of the log', () => {
     expect(['a', 'b', 'c'].map((stream) => recent.lastOf(stream))).toEqual([null, null, 3]);
   });
 
-  it('starts anew after a hole: others appended in between', () => {
+  it('starts anew after a hole, because other processes appended in between', () => {
     const recent = new RecentEvents(isNextOfGapless);
     recent.add(events(0, 3));
     recent.add(events(5, 6));
@@ -61,7 +61,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.ofStream('s-0', 0, 1)).toBeNull();
   });
 
-  it('forgets what every reader has passed, but for the last 512', () => {
+  it('drops events that every reader has passed, except the last 512', () => {
     const [slow, quick] = [{ position: 99n }, { position: 1_000n }];
     const readers = new Set([slow, quick]);
     const recent = new RecentEvents(isNextOfGapless, readers);
@@ -79,21 +79,21 @@ describe('recent events: the end of the log', () => {
     expect(recent.since(1_488n)).toBeNull();
   });
 
-  it('keeps the last 128 of a log that brings its events one by one', () => {
+  it('keeps the last 128 events if they are added one by one', () => {
     const recent = new RecentEvents(isNextOfGapless);
     for (let position = 0; position < 1_000; position += 1) recent.add(events(position, position));
     expect(recent.since(871n)).toHaveLength(128);
     expect(recent.since(870n)).toBeNull();
   });
 
-  it('forgets all but the last 512 where nobody reads', () => {
+  it('drops all but the last 512 events if there is no reader', () => {
     const recent = new RecentEvents(isNextOfGapless);
     for (let first = 0; first < 5_000; first += 100) recent.add(events(first, first + 99));
     expect(recent.since(4_487n)).toHaveLength(512);
     expect(recent.since(4_486n)).toBeNull();
   });
 
-  it('forgets all but what the last 16 times have brought', () => {
+  it('drops all but the events of the last 16 additions', () => {
     const recent = new RecentEvents(isNextOfGapless);
     for (let first = 0; first < 1_000; first += 20) {
       recent.add(events(first, first + 19));
@@ -105,7 +105,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.ofStream('s-679', 0, 1)).toBeNull();
   });
 
-  it('forgets the oldest beyond 4,096 events, however far behind a reader is, and goes on for ever', () => {
+  it('drops the oldest beyond 4,096 events, however far behind a reader is', () => {
     const recent = new RecentEvents(isNextOfGapless, new Set([{ position: START }]));
     for (let first = 0; first < 20_000; first += 100) recent.add(events(first, first + 99));
     expect(recent.after(20_000n - 4_098n, 1)).toEqual([]);
@@ -115,7 +115,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.ofStream('s-15904', 0, 1)).toHaveLength(1);
   });
 
-  it('forgets the oldest beyond 8 MiB of text', () => {
+  it('drops the oldest events beyond 8 MiB of text', () => {
     const recent = new RecentEvents(isNextOfGapless);
     for (let position = 0; position < 20; position += 1)
       recent.add([event(position, 's-a', position, 'x'.repeat(900_000))]);
@@ -123,7 +123,7 @@ describe('recent events: the end of the log', () => {
     expect(recent.after(9n, 20)).toEqual([]);
   });
 
-  it('lets go of long events that it has forgotten, however few they are', async () => {
+  it('does not keep dropped long events alive, however few they are', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const recent = new RecentEvents(isNextOfGapless);
@@ -133,7 +133,7 @@ describe('recent events: the end of the log', () => {
       added.push(new WeakRef(long));
       recent.add([long]);
     }
-    // What was looked at in one turn is held until its end.
+    // The engine keeps a `WeakRef` target alive until the end of the turn that created or read it.
     await turn();
     collectGarbage();
     const held = added.filter((reference) => reference.deref() !== undefined);
@@ -143,7 +143,7 @@ describe('recent events: the end of the log', () => {
 });
 
 describe('recent events: of a stream', () => {
-  it('gives a range that it knows whole, and nothing else', () => {
+  it('gives a range only if it holds all of its events', () => {
     const recent = new RecentEvents(isNextOfGapless);
     recent.add([event(0, 's-a', 4), event(1, 's-b', 0), event(2, 's-a', 5), event(3, 's-a', 6)]);
     expect(positions(recent.ofStream('s-a', 4, 3))).toEqual([0, 2, 3]);
@@ -161,14 +161,14 @@ describe('recent events of a log whose positions have gaps', () => {
     return recent;
   };
 
-  it('follow each other as they were brought', () => {
+  it('follow each other in the order of adding', () => {
     const recent = inOrder();
     expect(positions(recent.after(100n, 10))).toEqual([143, 250]);
     expect(positions(recent.after(143n, 1))).toEqual([250]);
     expect(recent.after(250n, 10)).toEqual([]);
   });
 
-  it('say nothing of what comes before the first of them, and after a break nothing of what came before it', () => {
+  it('answer nothing for positions before the first event, nor for those before a call of clear', () => {
     const recent = inOrder();
     expect(recent.after(57n, 10)).toEqual([]);
     recent.clear();

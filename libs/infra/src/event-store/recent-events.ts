@@ -1,51 +1,52 @@
 import { type Position, type RecordedEvent, START, TransientMap } from '#libs/domain/kernel';
 
-/** Whether nothing of the log lies between two positions, the second of which was brought after the first. */
+/** Whether no event lies between two positions, the second of which was delivered right after the first. */
 export type IsNext = (end: Position, position: Position) => boolean;
 
-/** Of a log whose positions have no gaps. */
+/** For a log whose positions have no gaps. */
 export const isNextOfGapless: IsNext = (end, position) => position === end + 1n;
 
-/** Of events that come in the order of their log, none left out, whatever their positions are. */
+/** For events that are delivered in the order of their log with none left out, whatever their positions are. */
 export const isNextInOrder: IsNext = (end, position) => position > end;
 
 const MAX_EVENTS = 4_096;
 const MAX_CHARACTERS = 8_388_608;
 /**
- * Kept of what every reader has passed, what was brought by the last so many times, within these numbers of events: what
- * was just written is read once more by whoever answers for it, and so is the beginning of a call whose tool takes a
- * moment. A log may bring its events one by one.
+ * How many events are kept although every reader has passed them: those of the last `PASSED_ADDS` calls of `add`, but
+ * within the limits of `PASSED_EVENTS`, because a log may deliver its events one by one. They are read once more by the
+ * request that answers for them, which may take as long as the tool of its call.
  */
 const PASSED_ADDS = 16;
 const PASSED_EVENTS = { least: 128, most: 512 } as const;
 
-/** Follows the log in this process. */
+/** A reader that follows the log in this process. */
 export interface LogReader {
-  /** Of the last event that it is done with. */
+  /** The position of the last event that the reader has processed. */
   readonly position: Position;
 }
 
 const NOBODY: ReadonlySet<LogReader> = new Set();
 
 /**
- * The end of the log as far as this process has seen it: what it appended itself and what it read, one run of events
- * without a hole. Events never change, so what stands here need not be asked of the database; what does not stand here
- * says nothing. It is for those who are about to read it: an event that outlives them outlives the young generation of the
- * heap too, and costs the collector, and with it the slowest calls, several times what it was to make.
+ * The end of the log as far as this process has seen it: the events that it appended and read, as one run without a
+ * hole. Events never change, so those in the run need not be read from the store; an event that is not in the run may
+ * exist all the same. Only events that somebody is about to read are kept. An event that is kept longer moves to the
+ * old generation of the heap, which costs the garbage collector, and with it the slowest calls, several times what
+ * making the event did.
  */
 export class RecentEvents {
-  /** Null for events of its front that were dropped: they are cut off now and then. */
+  /** The events in order of position. Dropped events at the front are null, and are cut off now and then. */
   private run: (RecordedEvent | null)[] = [];
   private dropped = 0;
-  /** How many events each of the last few times has brought. */
+  /** How many events each of the last few calls of `add` had. */
   private readonly lastAdded: number[] = [];
   private characters = 0;
-  /** In a run without a hole the events of a stream follow each other, too. */
+  /** The events of the run by stream. Because the run has no hole, the events of a stream are consecutive, too. */
   private streams = new TransientMap<RecordedEvent[]>();
-  /** Nothing of the log lies between this position and the run. */
+  /** No event lies between this position and the run. */
   private anchor: Position = START;
 
-  /** @param readers who are on their way through the log */
+  /** @param readers the readers that follow the log in this process */
   constructor(
     private readonly isNext: IsNext,
     private readonly readers: ReadonlySet<LogReader> = NOBODY,
@@ -57,32 +58,32 @@ export class RecentEvents {
     for (const event of events) {
       const { end } = this;
       if (end !== null && event.position <= end) continue;
-      // Others appended in between: a run with a hole could not be followed.
+      // Other processes appended in between, and nobody could follow a run with a hole.
       if (end !== null && !this.isNext(end, event.position)) this.clear();
       this.push(event);
     }
     this.trim();
   }
 
-  /** Events after a position, exclusive; empty when the next one is not known here. */
+  /** Events after a position, exclusive; empty if the next one is not in the run. */
   after(position: Position, limit: number): readonly RecordedEvent[] {
     if (this.run.length === 0 || position < this.anchor) return [];
     const begin = this.firstAfter(position);
     return this.run.slice(begin, begin + limit) as RecordedEvent[];
   }
 
-  /** All events after a position, exclusive, up to the end of the run; null where not all of them are known here. */
+  /** All events after a position, exclusive, up to the end of the run; null if not all of them are in the run. */
   since(position: Position): readonly RecordedEvent[] | null {
     if (this.run.length === 0 || position < this.anchor) return null;
     return this.run.slice(this.firstAfter(position)) as RecordedEvent[];
   }
 
-  /** Where the run ends; null where nothing is known. */
+  /** The position of the last event of the run; null if the run is empty. */
   get end(): Position | null {
     return this.run.at(-1)?.position ?? null;
   }
 
-  /** The events of a stream from a revision on, in order; null unless all of them are known here. */
+  /** The `count` events of a stream from a revision on, in order; null unless all of them are in the run. */
   ofStream(stream: string, from: number, count: number): readonly RecordedEvent[] | null {
     const known = this.streams.get(stream);
     const first = known?.[0]?.revision;
@@ -90,18 +91,18 @@ export class RecentEvents {
     return known.slice(from - first, from - first + count);
   }
 
-  /** The last revisions of those streams that are known here. */
+  /** The last revision in the run of each of these streams; a stream without events in the run is absent. */
   headsOf(streams: readonly string[]): ReadonlyMap<string, number> {
     const seen = streams.map((stream) => [stream, this.lastOf(stream)] as const);
     return new Map(seen.filter((entry): entry is [string, number] => entry[1] !== null));
   }
 
-  /** The last revision of a stream that is known here; null where none is. */
+  /** The last revision of a stream in the run; null if the run has none of its events. */
   lastOf(stream: string): number | null {
     return this.streams.get(stream)?.at(-1)?.revision ?? null;
   }
 
-  /** What comes from now on does not follow what was brought so far. */
+  /** Forgets the run, because the events to come do not continue it. */
   clear(): void {
     this.run = [];
     this.dropped = 0;
@@ -156,7 +157,7 @@ export class RecentEvents {
     return Math.max(PASSED_EVENTS.least, Math.min(PASSED_EVENTS.most, brought));
   }
 
-  /** Up to where nobody reads any more; null where nobody reads at all. */
+  /** The position that every reader has passed; null if there is no reader. */
   private passedByAll(): Position | null {
     let slowest: Position | null = null;
     for (const { position } of this.readers) if (slowest === null || position < slowest) slowest = position;

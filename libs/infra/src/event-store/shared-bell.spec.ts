@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Bus, LOG_CHANNEL } from '#libs/domain/kernel';
 import { SharedBell } from './shared-bell.js';
 
-/** Of several processes: everybody hears everything. */
+/** The bus of several processes: every subscriber gets every message. */
 class SpyBus extends Bus {
   readonly published: string[] = [];
   private readonly listeners = new Set<(message: string) => void>();
@@ -23,7 +23,7 @@ class SpyBus extends Bus {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('others hear it, and whoever rings does not hear itself', () => {
+it('other processes hear the bell, and the ringing one does not', () => {
   const bus = new SpyBus();
   const heard = { one: 0, other: 0 };
   const one = new SharedBell(bus, () => (heard.one += 1));
@@ -36,7 +36,7 @@ it('others hear it, and whoever rings does not hear itself', () => {
   one.close();
 });
 
-it('rings at once, and what follows closely is rung for together', () => {
+it('rings at once, and once more for all appends that follow closely', () => {
   const bus = new SpyBus();
   const bell = new SharedBell(bus, () => undefined);
   bell.ring();
@@ -50,7 +50,7 @@ it('rings at once, and what follows closely is rung for together', () => {
   bell.close();
 });
 
-it('says and hears nothing more once it is closed', () => {
+it('sends and receives nothing once it is closed', () => {
   const bus = new SpyBus();
   let heard = 0;
   const bell = new SharedBell(bus, () => (heard += 1));

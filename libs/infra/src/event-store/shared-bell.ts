@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type Bus, LOG_CHANNEL } from '#libs/domain/kernel';
 
-/** While one append follows another it is rung no more often: whoever hears it reads all that has come since. */
+/**
+ * The shortest time between two messages of a process. The receiver reads all that was appended since, so more are
+ * useless.
+ */
 const PAUSE_MS = 10;
 
-/** Tells the processes of a deployment that one of them has appended. */
+/** Tells the other processes of a deployment through the bus that this one has appended. */
 export class SharedBell {
   private readonly id = randomUUID();
   private readonly leave: () => void;
   private pause: NodeJS.Timeout | null = null;
   private isDue = false;
 
-  /** @param onRung another process has appended */
+  /** @param onRung called when another process has appended */
   constructor(
     private readonly bus: Bus,
     onRung: () => void,
@@ -21,7 +24,7 @@ export class SharedBell {
     });
   }
 
-  /** This process has appended. */
+  /** Tells the others that this process has appended. */
   ring(): void {
     if (this.pause !== null) {
       this.isDue = true;

@@ -1,2 +1,2 @@
-/** How long one call of a log keeps trying while the server does not answer, unless somebody says otherwise. */
+/** By default, how long one call of an event store is retried while the server does not answer. */
 export const STORE_DEADLINE_MS = 5_000;

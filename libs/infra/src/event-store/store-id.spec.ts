@@ -5,7 +5,7 @@ import { MemoryEventStore } from './memory/memory-event-store.js';
 import { ForeignStore, knownStoreIdOf } from './store-id.js';
 
 describe('the id of a store', () => {
-  it('is none where nothing was written, and one for ever once somebody asked for it', async () => {
+  it('does not exist in an empty store, and never changes once it was asked for', async () => {
     const store = new MemoryEventStore();
     expect(await knownStoreIdOf(store)).toBeNull();
     const id = await store.storeId();
@@ -24,7 +24,7 @@ describe('the id of a store', () => {
     await expect(store.storeId()).rejects.toBeInstanceOf(ForeignStore);
   });
 
-  it('is not guessed from what a newer version wrote', async () => {
+  it('is not read from an event that a newer version wrote', async () => {
     const store = new MemoryEventStore();
     const newer = newEvent({ type: 'StoreCreated', data: '{"name":"north"}', metadata: '{"schema":2}' });
     await store.append({ stream: 'store', expectedRevision: 'no_stream', events: [newer] });

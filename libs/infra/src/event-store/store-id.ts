@@ -10,7 +10,10 @@ import {
   timestampOf,
 } from '#libs/domain/kernel';
 
-/** Holds one event for ever. A store moved to other software gets a new one, because its positions are new. */
+/**
+ * The stream whose only event holds the store's id. A log that is copied to another store gets a new id there, because
+ * its positions are new.
+ */
 export const STORE_STREAM = 'store';
 
 interface StoreCreated {
@@ -18,7 +21,7 @@ interface StoreCreated {
   readonly data: { readonly store_id: string };
 }
 
-/** Somebody else has written where a store of this service has its id. */
+/** The stream that holds the store's id was written by another program. */
 export class ForeignStore extends Error {
   override readonly name = 'ForeignStore';
   constructor() {
@@ -29,7 +32,7 @@ export class ForeignStore extends Error {
   }
 }
 
-/** The id of a store, minted when nobody asked before. Processes that ask at the same moment agree. */
+/** The id of a store. It is minted if the store has none; processes that do so at the same moment agree on one. */
 export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Randomness): Promise<string> => {
   const known = await knownStoreIdOf(store);
   if (known !== null) return known;
@@ -54,7 +57,7 @@ export const storeIdOf = async (store: EventStore, clock: Clock, randomness: Ran
 
 /**
  * The id of a store that has one; null for a store in which nothing was ever written.
- * @throws {ForeignStore}
+ * @throws {ForeignStore} when another program wrote the stream of the id
  */
 export const knownStoreIdOf = async (store: Pick<EventStore, 'readStream'>): Promise<string | null> => {
   const [recorded] = await store.readStream(STORE_STREAM, { limit: 1 });
@@ -63,7 +66,7 @@ export const knownStoreIdOf = async (store: Pick<EventStore, 'readStream'>): Pro
   return decodeEvent<StoreCreated>(recorded).event.data.store_id;
 };
 
-/** Others may call an event the same: metadata like ours stand beside none of theirs. */
+/** Another program may use the same event type, but not metadata with a `schema` number like ours. */
 const isOurs = ({ type, metadata }: RecordedEvent): boolean => type === 'StoreCreated' && hasSchema(metadata);
 
 const hasSchema = (metadata: string): boolean => {

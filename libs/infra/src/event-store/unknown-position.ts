@@ -1,6 +1,6 @@
 import type { Position } from '#libs/domain/kernel';
 
-/** Positions of this log have gaps, and this one is none of an event: it cannot be read from there. */
+/** Positions of this log have gaps, and no event is at this one, so the log cannot be read from there. */
 export class UnknownPosition extends Error {
   override readonly name = 'UnknownPosition';
   constructor(position: Position) {

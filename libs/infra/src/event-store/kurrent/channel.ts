@@ -1,6 +1,6 @@
 import type { ResolvedEvent, StreamingRead } from '@eventstore/db-client';
 
-/** What the client has, and does not show: its connection, as its gRPC library knows it. */
+/** The part of the client that its types do not declare: the channel of its gRPC library. */
 export interface ConnectedClient {
   readonly getChannel: () => Promise<Channel>;
 }
@@ -11,10 +11,10 @@ export interface Channel {
   watchConnectivityState(current: number, deadline: number, onChange: () => void): void;
 }
 
-/** IDLE and CONNECTING, as gRPC numbers its states. */
+/** IDLE and CONNECTING, by gRPC's numbers: the channel is neither connected nor failed. */
 const UNMADE_STATES: readonly number[] = [0, 1];
 
-/** The state that a connection has come to. */
+/** Waits until a channel is connected or has failed, and returns that state. */
 export const madeOrFailed = async (channel: Channel): Promise<number> => {
   for (;;) {
     const state = channel.getConnectivityState(true);
@@ -23,7 +23,10 @@ export const madeOrFailed = async (channel: Channel): Promise<number> => {
   }
 };
 
-/** Failed first, and cancelled only then: the other way round it would look complete. */
+/**
+ * Ends a read with an error. The read is destroyed before it is cancelled, because a read that is cancelled first looks
+ * complete to its reader.
+ */
 export const end = (reading: StreamingRead<ResolvedEvent>, error: Error): void => {
   reading.destroy(error);
   void reading.cancel().catch(() => undefined);

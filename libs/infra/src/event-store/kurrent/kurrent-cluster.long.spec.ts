@@ -8,7 +8,7 @@ import { expectRising, following, idsInLog, SteadyWriters } from '../../../../..
 import { KurrentEventStore, type KurrentEventStoreOptions } from './kurrent-event-store.js';
 
 const WRITERS = 16;
-/** Without the proof that a leader leads, three of six showed an old answer. */
+/** Without the proof of leadership, three of six pauses showed an outdated answer. */
 const PAUSES = 6;
 const NEWCOMERS = 8;
 const PATIENCE = { timeout: 30_000 };
@@ -23,7 +23,7 @@ describe.skipIf(PROGRAM === null)(
       const opened: KurrentEventStore[] = [];
       return {
         open: () => {
-          // As against one node.
+          // Only the first store is long-lived, as in the tests against one node.
           const store = new KurrentEventStore({
             url: cluster.url,
             deadlineMs: 10_000,
@@ -64,7 +64,7 @@ describe.skipIf(PROGRAM === null)(
       };
 
       it.each(['SIGKILL', 'SIGTERM'] as const)(
-        'loses and doubles nothing of 16 writers after %s to its leader, and ends no subscription',
+        'loses and repeats no event of 16 writers after %s to its leader, and its subscriptions go on',
         async (signal) => {
           const [store, reader] = [open(), open()];
           const after = await reader.head();
@@ -86,7 +86,7 @@ describe.skipIf(PROGRAM === null)(
         },
       );
 
-      it('tells nobody less than what was answered before, when a leader that was replaced wakes', async () => {
+      it('never answers with an older head than before when a replaced leader wakes', async () => {
         const [writer, stream] = [open(), newStream()];
         let answered = -1;
         let isOver = false;
@@ -117,7 +117,7 @@ describe.skipIf(PROGRAM === null)(
           await cluster.successorOf(leader);
           await goOn();
           let isWhole = false;
-          // Whoever connects at that moment may be led to it: it still takes itself for the leader.
+          // A store that connects at that moment may reach the old leader, which still believes that it leads.
           const coming = Array.from({ length: NEWCOMERS }, () => ask(open(), () => isWhole));
           leader.signal('SIGCONT');
           await cluster.whole();

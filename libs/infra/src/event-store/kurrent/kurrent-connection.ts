@@ -33,75 +33,75 @@ import { Outage } from './outage.js';
 import { positionOf } from './recorded-text.js';
 import { untrustedNode } from './untrusted-node.js';
 
-/** One try of a request; a hung server costs this much before the next connection is tried. */
+/** The time limit of one try; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const CLOSE_LIMIT_MS = 1_000;
-/** Questions that share one proof of who leads. */
+/** The most reads that share one proof that the node leads. */
 const MAX_LEAD_CALLERS = 10_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
-/** Nobody reads it. What is written to the metadata of a stream is the server's own, and only the last of it is kept. */
+/** Written only to prove leadership, and never read. Of a metadata stream the server keeps just the last event. */
 const LEAD_STREAM = '$$ags-leader';
-/** Beyond every event that there will ever be: what is appended after it is refused. */
+/** A revision that no stream ever reaches, so that an append which expects it is refused. */
 const NO_SUCH_REVISION = BigInt(Number.MAX_SAFE_INTEGER);
-/** Beyond any limit, so that a server that hangs is told by that: a call without an end keeps its process from ending. */
+/** Longer than a try, which therefore times out first. Without a deadline a hung call would keep the process alive. */
 const QUESTION_MS = ATTEMPT_TIMEOUT_MS + 1_000;
 
 export interface KurrentConnectionOptions {
   readonly url: string;
   /** How long a request is tried while the server does not answer. */
   readonly deadlineMs: number;
-  /** Told once when the store is away, and once (null) when it is back. */
+  /** Called once when the store becomes unavailable, and once (null) when it is back. */
   readonly onOutage: (error: KurrentUnavailable | null) => void;
-  /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
+  /** Called when the log went back in time: what the process has cached of it is void, and the process must end. */
   readonly onWentBack: (error: LogWentBack) => void;
 }
 
-/** What every request says of itself. */
+/** The options of every request. */
 export interface RequestOptions {
-  /** A follower may not know yet what was answered. */
+  /** A follower may not have yet what the leader has answered. */
   readonly requiresLeader: true;
   /**
-   * Always given, also where the server knows no users: an append with credentials of its own is a call of its own. The
-   * others share one stream and, in the client's memory, one table for the whole process, whose failures reach appends of
-   * other connections (ADR 0013).
+   * Always given, even if the server has no users: the client sends an append with credentials as a call of its own.
+   * All other appends share one stream and one table of the whole process, through which a failure reaches the appends
+   * of other connections (ADR 0013).
    */
   readonly credentials: Credentials;
   /**
-   * None, in milliseconds. An append goes out an event at a time, and a call that ends before its last event looks complete
-   * to the server, which writes what it got: an append that nobody waits for any more is left to come to its end.
+   * Practically unlimited, in milliseconds. A call that ends before its last event was sent looks complete to the
+   * server, which then writes a part of the append. So an append that nobody waits for any more still runs to its end.
    */
   readonly deadline: number;
 }
 
 type Reading = StreamingRead<ResolvedEvent>;
 type StartReading = (client: EventStoreDBClient, options: RequestOptions) => Reading;
-/** That the log behind a client's connection is the one that this process knows. */
+/** The check that the log behind a client's connection is the one that this process has read so far. */
 interface Proof {
   readonly client: EventStoreDBClient;
   readonly done: Promise<void>;
-  /** That its node leads, for all who ask at the same moment. */
+  /** Proves that the node leads, once for all callers of the same moment. */
   readonly leads: GatheredCalls<null, null>;
 }
 
-/** One try of a request, which takes no longer than the limit: it may be made several times, and abandoned. */
+/** One try of a request within a time limit. It may be repeated, and abandoned while it is still running. */
 type Work<Result> = (proof: Proof, limitMs: number) => Promise<Result>;
 
-/** The node that answered may not be the one that led. */
+/** The answer may come from another node than the one that was proved to lead. */
 class NodeLeft extends Error {
   override readonly name = 'NodeLeft';
 }
 
 /**
- * The process's one client of the event store. Requests are repeated until their deadline; a client that got no answer is
- * replaced, with its connection; and whatever connection comes after a failure is asked first for the last event that this
- * process has seen.
+ * The process's one client of the event store. A request is repeated until its deadline. A client that got no answer is
+ * replaced, together with its connection. After a failure, the next connection is first asked for the last event that
+ * this process has seen, to check that it is the same log.
  */
 export class KurrentConnection {
   private readonly address;
   private client: Promise<EventStoreDBClient> | null = null;
   private proof: Proof | null = null;
-  /** Of all events that this process has seen, the last of the log. */
+  /** The event with the highest position that this process has seen. */
   private lastSeen: RecordedEvent | null = null;
   /** Reads under way. */
   private readonly reads = new Set<Reading>();
@@ -115,7 +115,7 @@ export class KurrentConnection {
     });
   }
 
-  /** Notes what this process has seen of the log. */
+  /** Notes events that this process has seen. */
   see(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (this.lastSeen === null || event.position > this.lastSeen.position) this.lastSeen = event;
@@ -123,8 +123,8 @@ export class KurrentConnection {
   }
 
   /**
-   * @throws {StoreUnavailable} no answer within the deadline: it may or may not have been written
-   * @throws what the server answered
+   * @throws {StoreUnavailable} when there is no answer within the deadline: the events may or may not be written
+   * @throws the server's own error
    */
   append(stream: string, events: EventData[], expectedRevision: AppendExpectedRevision): Promise<AppendResult> {
     return this.repeat(({ client }, limitMs) =>
@@ -137,15 +137,15 @@ export class KurrentConnection {
   }
 
   /**
-   * That an append would be taken, without one: it is meant for a revision that no stream has.
+   * Checks that an append would be accepted, without writing: the append expects a revision that no stream has.
    *
-   * @throws {KurrentUnavailable} the user may not append
-   * @throws {StoreUnavailable} no answer within the deadline
+   * @throws {KurrentUnavailable} when the user may not append
+   * @throws {StoreUnavailable} when there is no answer within the deadline
    */
   async requireAppends(): Promise<void> {
     const { jsonEvent } = await import('@eventstore/db-client');
     const event = jsonEvent({ type: 'NeverWritten', data: {} });
-    // It may end before its time: nothing of it could be written.
+    // This call may have a deadline, because no part of it can be written.
     const options = { expectedRevision: NO_SUCH_REVISION, ...this.requestOptions(), deadline: QUESTION_MS } as const;
     const missing = await this.repeat(async ({ client }, limitMs) => {
       const answer = within(limitMs, client.appendToStream(STORE_STREAM, [event], options));
@@ -162,11 +162,11 @@ export class KurrentConnection {
   }
 
   /**
-   * Reads to the end of what was asked for. A try in which nothing comes for too long is given up. Of a cluster, it may tell
-   * less than what another node has answered: a leader that was paused, or cut off, learns late that it leads no more.
+   * Reads to the end of what was asked for. A try is given up if nothing arrives for too long. A cluster may answer
+   * with less than another node has answered: a leader that was paused or cut off notices late that it no longer leads.
    *
-   * @throws {StoreUnavailable} no answer within the deadline
-   * @throws what the server answered
+   * @throws {StoreUnavailable} when there is no answer within the deadline
+   * @throws the server's own error
    */
   read(start: StartReading, stream: string): Promise<readonly KurrentEvent[]> {
     return this.repeat(({ client }, limitMs) =>
@@ -174,7 +174,7 @@ export class KurrentConnection {
     );
   }
 
-  /** As `read`, and nothing is missing that any node had answered before: the node that answers has led since. */
+  /** As `read`, but includes all that any node has answered before: the node that answers has led since the call. */
   readLatest(start: StartReading, stream: string): Promise<readonly KurrentEvent[]> {
     if (!this.address.isCluster) return this.read(start, stream);
     return this.repeat(async (proof, limitMs) => {
@@ -184,19 +184,19 @@ export class KurrentConnection {
       const collected = this.collect(start(proof.client, this.requestOptions()), silenceMs);
       const [read] = await Promise.allSettled([this.needing('read', stream, collected)]);
       if (read.status === 'rejected' && mayPass(read.reason)) throw read.reason;
-      // The client may have connected elsewhere meanwhile.
+      // The client may have connected to another node since the proof.
       if (this.proof !== proof) throw new NodeLeft('another connection was made meanwhile');
       if (read.status === 'rejected') throw read.reason;
       return read.value;
     });
   }
 
-  /** For a stream of events that has no end. Proven: the log is the one that this process knows. */
+  /** A client for a subscription, after the check that its log is the one that this process knows. */
   async proven(): Promise<EventStoreDBClient> {
     return (await this.proofOfLog()).client;
   }
 
-  /** The next request asks first whether the log is still the one that this process knows. */
+  /** Makes the next request check first that the log is still the one that this process knows. */
   doubt(): void {
     this.proof = null;
   }
@@ -204,7 +204,7 @@ export class KurrentConnection {
   async close(): Promise<void> {
     this.isClosed = true;
     for (const reading of this.reads) end(reading, new StoreUnavailable('the store was closed'));
-    // One that is still being made is let go once it is there.
+    // A client that is still connecting is closed once it is connected.
     await within(CLOSE_LIMIT_MS, this.drop()).catch(() => undefined);
   }
 
@@ -218,7 +218,7 @@ export class KurrentConnection {
         return await this.attempt(work, leftMs);
       } catch (error) {
         if (error instanceof LogWentBack || !mayPass(error)) throw error;
-        // A last try that was cut short says less than the one before it.
+        // If the deadline cut the last try short, its timeout says less than the error of the try before.
         const isNews = said === null || !isSilence(error) || isWholeTry;
         if (isNews && !(error instanceof NodeLeft || error instanceof MissingRight)) this.outage.away(error);
         if (isNews) said = error;
@@ -230,7 +230,7 @@ export class KurrentConnection {
 
   private async attempt<Result>(work: Work<Result>, leftMs: () => number): Promise<Result> {
     const used = this.current();
-    // Others may wait for the same proof and have more time: it goes on, with time limits of its own.
+    // The proof goes on after this timeout: other requests may wait for it too, and it has time limits of its own.
     const proof = await within(Math.max(leftMs(), 1), this.proofOfLog());
     try {
       return await work(proof, Math.max(Math.min(ATTEMPT_TIMEOUT_MS, leftMs()), 1));
@@ -241,7 +241,7 @@ export class KurrentConnection {
     }
   }
 
-  /** A connection to a server that hangs stays as it is: another one may lead elsewhere. */
+  /** Drops a client that got no answer: its connection to a hung server would stay open. A new one may go elsewhere. */
   private leave(used: Promise<EventStoreDBClient>): void {
     if (this.client === used) void this.drop();
   }
@@ -260,21 +260,21 @@ export class KurrentConnection {
     try {
       return EventStoreDBClient.connectionString(this.address.connectionString);
     } catch (error) {
-      // Another try, when the file of its authority is there.
+      // Lets the next request try again: by then the file of the certificate authority may exist.
       this.client = null;
       throw error;
     }
   }
 
   /**
-   * Lets the connection go. Nothing that is under way on it is cancelled: to whoever reads, a read that was cancelled looks
-   * like one that has come to its end.
+   * Closes the connection without cancelling the requests under way on it, because a cancelled read would look to its
+   * caller like one that has come to its end.
    */
   private async drop(): Promise<void> {
     const dropped = this.client;
     this.client = null;
     this.proof = null;
-    // One that was never made, or has no connection, has nothing to let go of.
+    // A client that could not be made, or has no channel, has nothing to close.
     const client = await dropped?.catch(() => null);
     const channel = await (client as unknown as ConnectedClient | null)?.getChannel().catch(() => null);
     channel?.close();
@@ -309,37 +309,37 @@ export class KurrentConnection {
   }
 
   /**
-   * The node leads, and holds whatever any node has answered before: only the leader of a majority can write, so it is made
-   * to. That it did a moment ago says nothing: where connections between nodes break, another may lead 200 ms later.
+   * Proves that the node leads, and so has all that any node has answered: only the leader of a majority can write. An
+   * earlier proof is not enough: if connections between nodes break, another may lead 200 ms later.
    */
   private async requireLead(client: EventStoreDBClient): Promise<void> {
     const { jsonEvent } = await import('@eventstore/db-client');
     const event = jsonEvent({ type: '$metadata', data: {} });
-    // Its revision says nothing: nobody reads it, and each is an event of its own.
+    // Any revision will do: nobody reads the event, and its new id makes the server really write it.
     const options = { expectedRevision: 'any', ...this.requestOptions() } as const;
     const shown = within(ATTEMPT_TIMEOUT_MS, client.appendToStream(LEAD_STREAM, [event], options));
     await this.needing('append', LEAD_STREAM, shown);
   }
 
-  /** @param doubt called when the connection is no longer the one that was asked */
+  /** @param doubt called when the connection is no longer the one that was checked */
   private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
-    // A node that is asked who leads, and hangs, would be waited for longer than anybody's deadline.
+    // The client asks a node which one leads. If that node hangs, the client would wait longer than any deadline here.
     const found = within(ATTEMPT_TIMEOUT_MS, (client as unknown as ConnectedClient).getChannel());
     const channel = await found.catch(async (error: unknown) => {
       throw (await untrustedNode(this.address)) ?? error;
     });
-    // One that is only being made would be another once it is there.
+    // Only a connection that is made (or failed) can be checked and then watched for a change.
     const state = await within(ATTEMPT_TIMEOUT_MS, madeOrFailed(channel));
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);
-    // Between two requests it is lost and made anew without a word.
+    // Between two requests the client silently replaces a lost connection, so any change of its state voids the proof.
     channel.watchConnectivityState(state, Infinity, doubt);
   }
 
-  /** @throws {LogWentBack} */
+  /** @throws {LogWentBack} when the store does not hold the event */
   private async compare(client: EventStoreDBClient, seen: RecordedEvent): Promise<void> {
     if (await this.holds(client, seen)) return;
     if (this.address.isCluster) {
-      // A leader that was cut off holds nothing of what its successor wrote, and answers as before until it notices.
+      // A leader that was cut off lacks what its successor wrote and still answers: the node must prove that it leads.
       await this.requireLead(client);
       if (await this.holds(client, seen)) return;
     }
@@ -360,7 +360,7 @@ export class KurrentConnection {
   }
 
   private async collect(reading: Reading, silenceMs: number): Promise<readonly KurrentEvent[]> {
-    // It may fail once more after nobody listens.
+    // The stream may emit another error after the loop has ended, which would crash the process.
     reading.on('error', () => undefined);
     this.reads.add(reading);
     const timer = setTimeout(
@@ -380,7 +380,7 @@ export class KurrentConnection {
     }
   }
 
-  /** Every answer but a refusal shows that the user has the right that was needed. */
+  /** Tells `outage` whether the user has a right: any answer but a refusal shows that it has. */
   private async needing<Result>(right: Right, stream: string, answer: Promise<Result>): Promise<Result> {
     try {
       const result = await answer;
@@ -396,5 +396,5 @@ export class KurrentConnection {
 }
 
 const NEVER_MS = 365 * 24 * 60 * 60 * 1000;
-/** A server without TLS is sent no user: the client leaves it out. */
+/** For a URL without a user, which has no TLS: the client then does not send it. */
 const NOBODY: Credentials = { username: 'nobody', password: 'nobody' };

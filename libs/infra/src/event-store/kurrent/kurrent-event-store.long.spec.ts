@@ -7,9 +7,10 @@ const start = async (): Promise<EventStoreHarness> => {
   const opened: KurrentEventStore[] = [];
   return {
     open: () => {
-      // The first is as a program's; twenty in one process, each told of every event, would only test the machine.
+      // Only the first store is long-lived, as in a program: twenty in one process, each receiving every event, would
+      // only test the machine.
       const isLongLived = opened.length === 0;
-      // A server that recovers beside other work takes longer than the default.
+      // A server that recovers while other work runs takes longer than the default.
       const store = new KurrentEventStore({ url: server.url, deadlineMs: 30_000, isLongLived });
       opened.push(store);
       return Promise.resolve(store);

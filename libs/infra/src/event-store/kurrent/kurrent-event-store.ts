@@ -41,45 +41,45 @@ import { LiveTail } from './live-tail.js';
 import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 import { eventDataOf, isSystemEvent, positionOf, recordedEventOf } from './recorded-text.js';
 
-/** One of the two ways to read of {@link KurrentConnection}. */
+/** `read` or `readLatest` of {@link KurrentConnection}. */
 type Read = KurrentConnection['read'];
 
 export interface KurrentEventStoreOptions {
-  /** As `parseKurrentUrl` reads it. */
+  /** A connection string that `parseKurrentUrl` accepts. */
   readonly url: string;
-  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  /** How long one call is retried while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number | undefined;
-  /** Told once when the store is away, and once (null) when it is back. */
+  /** Called once when the store becomes unavailable, and once (null) when it is back. */
   readonly onOutage?: (error: KurrentUnavailable | null) => void;
-  /** Told that the log went back in time: all that the process remembers of it is void, and it must end. */
+  /** Called when the log went back in time: what the process has cached of it is void, and the process must end. */
   readonly onWentBack?: (error: Error) => void;
-  /** For a process that stays: it is told of every event from the start, which makes questions cheap. Default false. */
+  /** For a process that keeps running: it subscribes to all events, which makes `heads` cheap. Default false. */
   readonly isLongLived?: boolean;
-  /** How often a subscription looks for what it was not told of. Default 1 s. */
+  /** How often a subscription reads the log in case it missed a notification. Default 1 s. */
   readonly pollIntervalMs?: number;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
 }
 
-/** As the server names the whole log. */
+/** The server's name for the whole log. */
 const ALL = '$all';
 const POLL_INTERVAL_MS = 1_000;
 const PAGE_SIZE = 1_000;
-/** The log ends with events of the server itself now and then. */
+/** Usually enough: the log ends with a few events of the server itself now and then. */
 const FIRST_END_PAGE_SIZE = 16;
-/** Callers that share one question for heads, and questions that are asked at once. */
+/** The most callers that share one round of questions for heads. */
 const MAX_HEADS_CALLERS = 256;
-/** What is told comes some milliseconds after it is answered. */
+/** The subscription delivers an event some milliseconds after its append was answered. */
 const TELLING_TIMEOUT_MS = 250;
 const REFUSING_TIMEOUT_MS = 1_000;
 const REFUSING_RETRY_MS = 10;
-/** Beyond it the store is far behind, and waiting longer would only add to the pile. */
+/** With more waiting appends the store is far behind, and a longer queue would only add to the delay. */
 const MAX_WAITING_APPENDS = 20_000;
 
 /**
  * The log in KurrentDB or EventStoreDB (docs/adr/0013). A position is that of the server's log: it rises and has gaps.
- * Everything is asked of the leader. An append that failed unclearly is followed by the very same one, at the same revision
- * with the same ids, which the server answers as it answered the first.
+ * All requests go to the leader. After an unclear failure the very same append is sent again, at the same revision with
+ * the same ids, and the server answers it as it answered the first one.
  */
 export class KurrentEventStore extends EventStore {
   private readonly clock: Clock;
@@ -88,10 +88,10 @@ export class KurrentEventStore extends EventStore {
   private readonly readers = new Set<LogReader>();
   private readonly recent = new RecentEvents(isNextInOrder, this.readers);
   private readonly tracked = new TrackedHeads();
-  /** For the end of the log: where the last look back began, and what it found. What lies between is the server's own. */
+  /** The last search for the end of the log: where it began, and what it found. Events between are the server's own. */
   private lastLook = { begun: START, end: START };
   private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
-  /** By stream, the last of the appends that wait for each other: they arrive in the order of asking. */
+  /** By stream, the last append under way. The next one waits for it, so that they arrive in the order of the calls. */
   private readonly lanes = new Map<string, Promise<unknown>>();
   private waitingAppends = 0;
   private tail: LiveTail | null;
@@ -172,7 +172,7 @@ export class KurrentEventStore extends EventStore {
   async readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const events: RecordedEvent[] = [];
     for (let from = after; events.length < limit;) {
-      // The event at `from` comes along.
+      // The server includes the event at `from`.
       const maxCount = limit - events.length + 1;
       const page = await this.readAllPage(from, maxCount).catch((error: unknown) => {
         if (!isNoPosition(error) || from !== after) throw error;
@@ -204,7 +204,7 @@ export class KurrentEventStore extends EventStore {
     );
   }
 
-  /** Waits for appends under way, then lets the connection go. Subscriptions are closed first, by whoever made them. */
+  /** Waits for appends under way, then closes the connection. Callers must have closed their subscriptions before. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.all(this.lanes.values());
@@ -239,7 +239,7 @@ export class KurrentEventStore extends EventStore {
   }
 
   private looked(begun: Position, end: Position): Position {
-    // Of two looks at the same time, the later one tells more.
+    // Of two searches at the same time, the one that began later in the log counts.
     if (begun > this.lastLook.begun) this.lastLook = { begun, end };
     return end;
   }
@@ -255,9 +255,9 @@ export class KurrentEventStore extends EventStore {
       if (!answer.position) throw new TypeError('an append was answered without its position');
       const result = { revision: Number(answer.nextExpectedRevision), position: answer.position.commit };
       const first = revisionNumber(expectedRevision) + 1;
-      // A stream that somebody deleted is not there for the server, which yet goes on with its revisions.
+      // The server takes a deleted stream for one that does not exist, but continues its revisions.
       if (result.revision !== first + events.length - 1) throw new MissingEvent(stream, first);
-      // The same append again is answered as the first, however far the stream has gone since.
+      // A repeated append gets its first answer again. Only a position beyond the delivered events is surely new.
       if (toldBefore !== null && result.position > toldBefore) written(result.revision);
       this.connection.see([recordedAt(events.at(-1) as NewEvent, stream, result.revision, result.position)]);
       return result;
@@ -270,7 +270,7 @@ export class KurrentEventStore extends EventStore {
     }
   }
 
-  /** The server forgets some of what it knew of ids: an append that stands where it was meant to is the same again. */
+  /** The server forgets ids in time: a refused append whose events are in their place was written before. */
   private async standing(append: Append, actual: number): Promise<AppendResult> {
     const { stream, expectedRevision, events } = append;
     const from = revisionNumber(expectedRevision) + 1;
@@ -283,8 +283,8 @@ export class KurrentEventStore extends EventStore {
   }
 
   /**
-   * What stands in the place of an append that was refused. A cluster refuses by what it is about to write, too, and that is
-   * not read yet: whoever decides again, having been refused, must see more than before. It may be lost with its leader.
+   * The events in the place of a refused append. A cluster also refuses by events that it still replicates, which
+   * nobody can read yet. This waits for a while until they can be read; they are lost if their leader dies first.
    */
   private async refusing(stream: string, from: number, count: number): Promise<readonly RecordedEvent[]> {
     const startedAtMs = this.clock.monotonicMs();
@@ -308,7 +308,7 @@ export class KurrentEventStore extends EventStore {
         (client, options) => client.readStream(stream, { direction, fromRevision, maxCount, ...options }),
         stream,
       );
-      // A stream that is there ends with an event. To believe otherwise would be to take it for one that is not.
+      // A stream that exists has a last event, so an empty page must not pass for a stream that does not exist.
       if (fromRevision === 'end' && page.length === 0) throw new StoreUnavailable(`the end of ${stream} was not told`);
       return page;
     } catch (error) {
@@ -322,7 +322,7 @@ export class KurrentEventStore extends EventStore {
     return this.connection.read((client, options) => client.readAll({ fromPosition, maxCount, ...options }), ALL);
   }
 
-  /** Of whoever begins with an event, and says so by the position before. */
+  /** For a caller that gave the position before the event at `position`, to begin with that event. */
   private async readAllFrom(position: Position, maxCount: number): Promise<readonly KurrentEvent[]> {
     try {
       return await this.readAllPage(position, maxCount);
@@ -348,13 +348,13 @@ export class KurrentEventStore extends EventStore {
     });
   }
 
-  /** What the server has sent by itself needs no reading; the rest of the log is read. */
+  /** Events that the subscription has delivered are not read again; the rest of the log is read. */
   private async follow(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const known = this.recent.after(after, limit);
     return known.length > 0 ? known : this.readAll(after, limit);
   }
 
-  /** The server sends events one by one. Whether those of an append are all there is told by a read, which finds all or none. */
+  /** As `follow`, in whole appends: events are sent one by one, but a read finds an append in full or not at all. */
   private async followWhole(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const known = this.recent.after(after, limit);
     const whole = known.slice(0, beginOfAppend(known, known.length - 1));
@@ -362,7 +362,7 @@ export class KurrentEventStore extends EventStore {
     return [...whole, ...rest];
   }
 
-  /** For all who ask at the same moment. */
+  /** One answer for all callers of the same moment. */
   private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
     const streams = [...new Set(asked.flat())];
     const known = this.tail && (await this.trackedHeads(this.tail, streams));
@@ -377,14 +377,14 @@ export class KurrentEventStore extends EventStore {
   }
 
   /**
-   * One question, for the end of the log, in place of one for every stream: whoever was told of everything up to that end
-   * knows where every stream stands that it watches. Null where the telling is late.
+   * Asks only for the end of the log instead of for every stream: a process that was sent every event up to that end
+   * knows where each stream stands that it watches. Null if the events are late.
    */
   private async trackedHeads(tail: LiveTail, streams: readonly string[]) {
     const [end, known] = await Promise.all([this.head(), this.tracked.learn(streams, (stream) => this.headOf(stream))]);
     if (!(await tail.reached(end, TELLING_TIMEOUT_MS))) return null;
     const unsettled = this.tracked.unsettled;
-    // Told one by one, and neither is the end a proof that the append is whole, which is read backwards: forwards all is found or none.
+    // The last append may be here in part, even by `head`, which reads backwards. A forward read finds all or none.
     if (unsettled !== null && streams.includes(unsettled.stream)) {
       this.tracked.read(await this.readStream(unsettled.stream, { from: unsettled.revision }));
     }

@@ -3,13 +3,13 @@ import { StoreUnavailable } from '#libs/domain/kernel';
 import { inTime } from '../../runtime/index.js';
 
 /**
- * What a failure of the client means. It is told by `type`: messages are empty on the usual paths, and many failures (a
- * server that is away, a cluster without a leader) are plain errors without one.
+ * The client's own type of a failure; null if it has none, as for many failures (a server that is away, a cluster
+ * without a leader). Messages cannot be used, because they are empty on the usual paths.
  */
 const typeOf = (error: unknown): string | null =>
   error instanceof Error && 'type' in error ? String((error as CommandError).type) : null;
 
-/** The stream stands at another revision; nothing was written. */
+/** The stream is at another revision; nothing was written. */
 export const isWrongRevision = (error: unknown): error is WrongExpectedVersionError =>
   typeOf(error) === 'wrong-expected-version';
 
@@ -17,22 +17,25 @@ export const isTooLarge = (error: unknown): boolean => typeOf(error) === 'maximu
 
 export const isMissingStream = (error: unknown): boolean => typeOf(error) === 'stream-not-found';
 
-/** No event stands at the position that was asked for. Two servers' words for it: there is no type, and no code of its own. */
+/**
+ * No event is at the position that was asked for. The error has neither type nor code, so its message is matched, as
+ * either server words it.
+ */
 export const isNoPosition = (error: unknown): boolean =>
   error instanceof Error && /InvalidPosition|invalid position/i.test(error.message);
 
-/** As gRPC numbers it. */
+/** The number of this status in gRPC. */
 const UNAUTHENTICATED = 16;
 
-/** User or password are not accepted, or the user may not do what was asked for. */
+/** The server does not accept the user or the password, or the user may not do what was asked for. */
 const isRefusedUser = (error: unknown): error is CommandError => typeOf(error) === 'access-denied';
 
 const isUnknownUser = (error: CommandError): boolean => (error.code as number | undefined) === UNAUTHENTICATED;
 
-/** Somebody deleted the stream for ever. */
+/** The stream was deleted permanently. */
 export const isDeletedStream = (error: unknown): boolean => typeOf(error) === 'stream-deleted';
 
-/** The same request again may be answered. Everything else has its answer. */
+/** Whether the same request may succeed when it is repeated. The errors excluded here are final answers. */
 export const mayPass = (error: unknown): boolean =>
   !(
     isWrongRevision(error) ||
@@ -48,10 +51,10 @@ export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
 }
 
-/** What the server lets a user do, each by itself. */
+/** The rights that the server grants separately. */
 export type Right = 'append' | 'read';
 
-/** The server knows its user, who may not do what was asked for. */
+/** The server knows the user, and the user lacks the right that the request needs. */
 export class MissingRight extends Error {
   override readonly name = 'MissingRight';
   constructor(
@@ -63,23 +66,25 @@ export class MissingRight extends Error {
   }
 }
 
-/** The failure of a request that needs a right on a stream: a {@link MissingRight} where that is why. */
+/**
+ * The failure of a request that needs a right on a stream: a {@link MissingRight} if the user lacks it, else `error`.
+ */
 export const failureOf = (error: unknown, right: Right, stream: string): unknown =>
   isRefusedUser(error) && !isUnknownUser(error) ? new MissingRight(right, stream, error) : error;
 
 export const isSilence = (error: unknown): boolean => error instanceof NoAnswer;
 
-/** @throws {NoAnswer} */
+/** @throws {NoAnswer} when there is no answer within the limit */
 export const within = <Result>(limitMs: number, answer: Promise<Result>): Promise<Result> =>
   inTime(limitMs, answer, (message) => new NoAnswer(message));
 
-/** No answer that counts within the deadline. Neither the reason nor the advice holds a password. */
+/** The store gave no usable answer within the deadline. Neither `message` nor `next` holds a password. */
 export class KurrentUnavailable extends StoreUnavailable {
-  /** Whose server it is. */
+  /** The setting that names the server. */
   readonly setting = 'EVENT_STORE_URL';
-  /** What to do about it. */
+  /** What the operator can do about it. */
   readonly next: string;
-  /** It answers, and turns its user down. */
+  /** The server answers, but refuses the user. */
   readonly isRefusal: boolean;
 
   constructor(cause: unknown) {

@@ -31,7 +31,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
   };
 
   it.each(['kill', 'terminate'] as const)(
-    'loses and doubles nothing of 32 writers after %s, and ends no subscription',
+    'loses and repeats no event of 32 writers after %s, and its subscriptions go on',
     { timeout: 120_000 },
     async (end) => {
       const [store, reader] = [open(), open()];
@@ -51,27 +51,31 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     },
   );
 
-  it('tells nobody less than what was answered before, of streams that it watches', { timeout: 60_000 }, async () => {
-    const [writer, asker] = [open(), open({ isLongLived: true })];
-    const streams = Array.from({ length: 16 }, newStream);
-    await Promise.all(
-      streams.map(async (stream, index) => {
-        for (let revision = 0; revision < 100; revision += 1) {
-          const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
-          await writer.append({ stream, expectedRevision, events: newEvents(1) });
-          // One that others move at the same time is asked for, too.
-          const neighbour = streams[(index + 1) % streams.length] as string;
-          const heads = await asker.heads([stream, neighbour]);
-          expect(heads.get(stream)).toBe(revision);
-        }
-      }),
-    );
-  });
+  it(
+    'never answers with an older head than an append has returned, for watched streams',
+    { timeout: 60_000 },
+    async () => {
+      const [writer, asker] = [open(), open({ isLongLived: true })];
+      const streams = Array.from({ length: 16 }, newStream);
+      await Promise.all(
+        streams.map(async (stream, index) => {
+          for (let revision = 0; revision < 100; revision += 1) {
+            const expectedRevision = revision === 0 ? 'no_stream' : revision - 1;
+            await writer.append({ stream, expectedRevision, events: newEvents(1) });
+            // Also asks for a stream that another writer appends to at the same time.
+            const neighbour = streams[(index + 1) % streams.length] as string;
+            const heads = await asker.heads([stream, neighbour]);
+            expect(heads.get(stream)).toBe(revision);
+          }
+        }),
+      );
+    },
+  );
 
-  it('does not take the answer to a repeated append for where the stream stands now', async () => {
+  it('does not take the answer to a repeated append for the head of its stream', async () => {
     const [store, other] = [open(), open({ isLongLived: true })];
     const markers: string[] = [];
-    // Nobody is told of what was there before the telling begins.
+    // A subscription does not deliver what was appended before it began, so markers are appended until one arrives.
     await vi.waitFor(async () => {
       const marker = firstOf(newStream());
       markers.push(marker.stream);
@@ -86,7 +90,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     expect(await other.heads([append.stream])).toEqual(new Map([[append.stream, 2]]));
   });
 
-  it('says within its deadline that a server which hangs does not answer, and leaves no doubt behind', async () => {
+  it('reports a hung server within its deadline, and the append can be repeated safely', async () => {
     const store = open({ deadlineMs: 1_500 });
     await store.append(firstOf(newStream()));
     const append = firstOf(newStream(), 2);
@@ -107,31 +111,27 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     expect(await store.readStream(append.stream)).toHaveLength(2);
   });
 
-  it(
-    'writes all of an append or nothing, however far it had come when it was given up',
-    { timeout: 180_000 },
-    async () => {
-      const data = JSON.stringify('x'.repeat(1_500));
-      const appendOfMany = (): Append => ({
-        ...firstOf(newStream()),
-        events: newEvents(500).map((event) => ({ ...event, data })),
-      });
-      const given = Array.from({ length: 60 }, (_, index) => ({ append: appendOfMany(), deadlineMs: 1 + 2 * index }));
-      const patient = open();
-      await patient.append(firstOf(newStream()));
-      for (const { append, deadlineMs } of given) {
-        await open({ deadlineMs })
-          .append(append)
-          .catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailable));
-      }
-      for (const { append } of given) {
-        expect((await patient.append(append)).revision).toBe(499);
-        expect(await patient.readStream(append.stream)).toHaveLength(500);
-      }
-    },
-  );
+  it('writes all of an append or nothing, whenever its caller gave up', { timeout: 180_000 }, async () => {
+    const data = JSON.stringify('x'.repeat(1_500));
+    const appendOfMany = (): Append => ({
+      ...firstOf(newStream()),
+      events: newEvents(500).map((event) => ({ ...event, data })),
+    });
+    const given = Array.from({ length: 60 }, (_, index) => ({ append: appendOfMany(), deadlineMs: 1 + 2 * index }));
+    const patient = open();
+    await patient.append(firstOf(newStream()));
+    for (const { append, deadlineMs } of given) {
+      await open({ deadlineMs })
+        .append(append)
+        .catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailable));
+    }
+    for (const { append } of given) {
+      expect((await patient.append(append)).revision).toBe(499);
+      expect(await patient.readStream(append.stream)).toHaveLength(500);
+    }
+  });
 
-  it('goes on following after a server that hung', async () => {
+  it('continues its subscription after the server hung', async () => {
     const [store, other] = [open(), open()];
     const { events, subscription } = following(store, await store.head());
     await other.append(firstOf(newStream()));
@@ -167,19 +167,16 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
     it.each([
       ['$maxCount', { maxCount: 2 }],
       ['$tb', { truncateBefore: 2 }],
-    ])(
-      'cut by %s shows its hole to whoever asks for what is gone, and is whole once that is taken back',
-      async (_, cut) => {
-        await operator.setStreamMetadata(stream, cut);
-        const revisions = async () => (await store.readStream(stream)).map(({ revision }) => revision);
-        expect(await revisions()).toEqual([2, 3]);
-        expect(await store.heads([stream])).toEqual(new Map([[stream, 3]]));
-        await operator.setStreamMetadata(stream, {});
-        expect(await revisions()).toEqual([0, 1, 2, 3]);
-      },
-    );
+    ])('cut by %s is read with a hole at its front, and is whole once the cut is undone', async (_, cut) => {
+      await operator.setStreamMetadata(stream, cut);
+      const revisions = async () => (await store.readStream(stream)).map(({ revision }) => revision);
+      expect(await revisions()).toEqual([2, 3]);
+      expect(await store.heads([stream])).toEqual(new Map([[stream, 3]]));
+      await operator.setStreamMetadata(stream, {});
+      expect(await revisions()).toEqual([0, 1, 2, 3]);
+    });
 
-    it('deleted is not begun a second time in silence', async () => {
+    it('deleted is not silently begun again by an append', async () => {
       await operator.deleteStream(stream);
       expect(await store.readStream(stream)).toEqual([]);
       const again = store.append(next('no_stream'));
@@ -187,7 +184,7 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
       await expect(again).rejects.toThrow(`${stream} holds no event at revision 0, and must.`);
     });
 
-    it('deleted for ever is never taken for one that is not there', async () => {
+    it('deleted permanently is never taken for a stream that does not exist', async () => {
       await operator.tombstoneStream(stream);
       const [readers, writers] = [[open(), open()], open()];
       for (const ask of [
@@ -198,14 +195,14 @@ describe(`an event store that fails: ${KURRENT_LOG_UNDER_TEST}`, () => {
       ]) {
         await expect(ask()).rejects.toBeInstanceOf(MissingEvent);
       }
-      // It holds the last event that this process has seen.
+      // The deleted stream holds the last event that this store has seen.
       await server.kill();
       await server.start();
       await expect(store.head()).rejects.toBeInstanceOf(LogWentBack);
     });
   });
 
-  it('is noticed to have gone back in time, before anything is written to it', async ({ skip }) => {
+  it('ends a process when it went back in time, before that process writes to it', async ({ skip }) => {
     const onWentBack = vi.fn();
     const store = open({ onWentBack });
     await store.append(firstOf(newStream()));

@@ -44,14 +44,14 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((started) => started.close()));
 });
 
-describe('what the adapter says to a server', () => {
-  it('is one call an append, and never the stream that appends of a process share', async () => {
+describe('a request to the server', () => {
+  it('is one call for each append, and never the client’s shared append stream', async () => {
     const store = open();
     await Promise.all(Array.from({ length: 20 }, () => store.append(firstOf(newStream(), 3))));
     expect(server.calls).toMatchObject({ append: 20, batchAppend: 0 });
   });
 
-  it('is one question, whatever streams it watches, where it is told of every event', async () => {
+  it('is a single read for the heads of all watched streams if the process is long-lived', async () => {
     const store = open({ isLongLived: true });
     const streams = Array.from({ length: 10 }, newStream);
     for (const stream of streams) await store.append(firstOf(stream));
@@ -60,13 +60,13 @@ describe('what the adapter says to a server', () => {
     const before = server.calls.read;
     expect((await store.heads(streams)).size).toBe(10);
     expect(server.calls.read - before).toBe(1);
-    // The only node there is need not show that it leads.
+    // A single node need not prove that it leads.
     expect(server.calls.append).toBe(10);
   });
 });
 
 describe('an append that is refused', () => {
-  it('is refused when whoever reads sees why, and not before', async () => {
+  it('is reported as a conflict only once the conflicting event can be read', async () => {
     const store = open();
     const stream = newStream();
     await store.append(firstOf(stream));
@@ -84,7 +84,7 @@ describe('an append that is refused', () => {
 });
 
 describe('an append whose connection is lost', () => {
-  it('is one event when it had been written', async () => {
+  it('is recorded once if it had been written', async () => {
     const store = open();
     const append = firstOf(newStream(), 2);
     const lost = server.loseNextAnswer();
@@ -95,7 +95,7 @@ describe('an append whose connection is lost', () => {
     expect((await store.readStream(append.stream)).map(({ id }) => id)).toEqual(append.events.map(({ id }) => id));
   });
 
-  it('is one event when it had not', async () => {
+  it('is recorded once if it had not been written', async () => {
     const store = open();
     const append = firstOf(newStream());
     const failed = server.failNextAppendUnwritten();
@@ -105,8 +105,8 @@ describe('an append whose connection is lost', () => {
   });
 });
 
-describe('a read that does not come to its end', () => {
-  it('is no empty one when the store is closed over it', async () => {
+describe('an unfinished read', () => {
+  it('fails when the store is closed, and does not look empty', async () => {
     const store = new KurrentEventStore({ url: server.url });
     await store.append(firstOf(newStream()));
     server.hang();
@@ -117,7 +117,7 @@ describe('a read that does not come to its end', () => {
   });
 });
 
-describe('being told of events', () => {
+describe('a subscription', () => {
   const following = (store: KurrentEventStore) => {
     const events: RecordedEvent[] = [];
     const subscription = store.subscribeToAll({
@@ -128,7 +128,7 @@ describe('being told of events', () => {
     return { events, subscription };
   };
 
-  it('goes on after a server that drops whoever is slow, without repeats and without gaps', async () => {
+  it('continues without repeats and gaps after the server dropped it as too slow', async () => {
     server = await start({ dropSlowerThan: 32 });
     const [store, writer] = [open({ pollIntervalMs: 60_000 }), open()];
     const { events, subscription } = following(store);
@@ -143,7 +143,7 @@ describe('being told of events', () => {
     await subscription.close();
   });
 
-  it('goes on after it was dropped with nothing before it', async () => {
+  it('continues after the server dropped it without any error', async () => {
     const [store, writer] = [open({ pollIntervalMs: 60_000 }), open()];
     const { events, subscription } = following(store);
     await writer.append(firstOf(newStream()));
@@ -154,7 +154,7 @@ describe('being told of events', () => {
     await subscription.close();
   });
 
-  it('can be done without, by looking now and then', async () => {
+  it('delivers events by polling while the server keeps dropping it', async () => {
     const [store, writer] = [open({ pollIntervalMs: 20 }), open()];
     const { events, subscription } = following(store);
     await vi.waitFor(() => expect(server.calls.subscribe).toBe(1), PATIENCE);
@@ -167,8 +167,8 @@ describe('being told of events', () => {
   });
 });
 
-describe('a server of several', () => {
-  it('that follows is left for the one that leads', async () => {
+describe('a node of a cluster', () => {
+  it('that follows is left for the leader', async () => {
     const follower = await start({ followerOf: server });
     const store = open({ url: follower.url });
     const append = firstOf(newStream());
@@ -177,14 +177,14 @@ describe('a server of several', () => {
     expect(await store.heads([append.stream])).toEqual(new Map([[append.stream, 0]]));
   });
 
-  it('is found among all by the one that leads', async () => {
+  it('that leads is found among several', async () => {
     const follower = await start({ followerOf: server });
     const store = open({ url: `esdb://127.0.0.1:${follower.port},127.0.0.1:${server.port}?tls=false` });
     expect((await store.append(firstOf(newStream()))).revision).toBe(0);
     expect([server.calls.append, follower.calls.append]).toEqual([1, 0]);
   });
 
-  it('is not waited for past the deadline where it hangs, as all the others do', async () => {
+  it('that hangs is not waited for past the deadline, even if all nodes hang', async () => {
     const follower = await start({ followerOf: server });
     const url = `esdb://127.0.0.1:${follower.port},127.0.0.1:${server.port}?tls=false`;
     const append = firstOf(newStream());
@@ -199,7 +199,7 @@ describe('a server of several', () => {
     expect((await waiting).revision).toBe(0);
   });
 
-  describe('that answers as the leader', () => {
+  describe('that believes it leads', () => {
     let follower: KurrentServer;
     beforeEach(async () => {
       follower = await start({ followerOf: server });
@@ -208,11 +208,11 @@ describe('a server of several', () => {
       open({ url: `esdb://127.0.0.1:${server.port},127.0.0.1:${follower.port}?tls=false`, ...options });
 
     it.each([{ isLongLived: true }, { isLongLived: false }])(
-      'is not believed once another was chosen in its place, however soon (%o)',
+      'is not believed once another node leads, however recently it led itself (%o)',
       async (options) => {
         const store = openCluster(options);
         const stream = newStream();
-        // The first that the store hears of this stream is that it is not there.
+        // The store learns of this stream by asking, and the answer is that it does not exist.
         expect(await store.heads([stream])).toEqual(new Map());
         follower.lead();
         const writer = open({ url: follower.url });
@@ -222,7 +222,7 @@ describe('a server of several', () => {
       },
     );
 
-    it('is not taken for a log that went back where it lacks what its successor wrote', async () => {
+    it('is not taken for a log that went back if it lacks what its successor wrote', async () => {
       const onWentBack = vi.fn();
       const store = openCluster({ onWentBack });
       const stream = newStream();
@@ -237,7 +237,7 @@ describe('a server of several', () => {
       expect(onWentBack).not.toHaveBeenCalled();
     });
 
-    it('is made to show it for every question, once for those that are asked at once', async () => {
+    it('must prove it by a write for every question, once for questions asked at the same moment', async () => {
       const store = openCluster();
       const shown: number[] = [];
       for (let round = 1; round <= 3; round += 1) {
@@ -248,7 +248,7 @@ describe('a server of several', () => {
       expect(await store.readAll(START, 10)).toEqual([]);
     });
 
-    it('need not show it for what stands where it stands', async () => {
+    it('need not prove it for reads whose events never change', async () => {
       const store = openCluster();
       await store.readStream(newStream());
       await store.readAll(START, 10);
@@ -258,7 +258,7 @@ describe('a server of several', () => {
 });
 
 describe('the end of the log', () => {
-  it('is looked for behind the events of the server itself, and behind the same ones once', async () => {
+  it('is found before the server’s own events, which are skipped only once', async () => {
     const store = open();
     const { position } = await store.append(firstOf(newStream()));
     for (let count = 0; count < 200; count += 1) server.appendSystemEvent();
@@ -280,30 +280,33 @@ describe('a user who lacks a right', () => {
   const onOutage = (error: KurrentUnavailable | null): void => void told.push(error ? error.message : 'back');
   beforeEach(() => void told.splice(0));
 
-  it.each(['append', 'read_all'] as const)('is told of it once, and of its return: %s', async (right) => {
-    const store = open({ onOutage, deadlineMs: 500 });
-    const append = firstOf(newStream());
-    // The connection is made, however long that takes.
-    await vi.waitFor(() => store.append(append), PATIENCE);
-    told.splice(0);
-    server.deny(right);
-    for (let round = 0; round < 3; round += 1) {
-      const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
-      expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      await expect(store.requireUsable()).rejects.toThrow('its user may not');
-      expect(await store.readStream(append.stream)).toHaveLength(1);
-    }
-    const words =
-      right === 'append'
-        ? /^its user may not append to \S+, and must be able/
-        : /^its user may not read \$all, and must/;
-    expect(told).toEqual([expect.stringMatching(words)]);
-    server.allow(right);
-    await store.requireUsable();
-    expect(told.slice(1)).toEqual(['back']);
-  });
+  it.each(['append', 'read_all'] as const)(
+    'is reported once when the right is missing and once when it is granted again: %s',
+    async (right) => {
+      const store = open({ onOutage, deadlineMs: 500 });
+      const append = firstOf(newStream());
+      // Waits until the connection is made.
+      await vi.waitFor(() => store.append(append), PATIENCE);
+      told.splice(0);
+      server.deny(right);
+      for (let round = 0; round < 3; round += 1) {
+        const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
+        expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+        await expect(store.requireUsable()).rejects.toThrow('its user may not');
+        expect(await store.readStream(append.stream)).toHaveLength(1);
+      }
+      const words =
+        right === 'append'
+          ? /^its user may not append to \S+, and must be able/
+          : /^its user may not read \$all, and must/;
+      expect(told).toEqual([expect.stringMatching(words)]);
+      server.allow(right);
+      await store.requireUsable();
+      expect(told.slice(1)).toEqual(['back']);
+    },
+  );
 
-  it('shows it where only its use is asked for, and nothing is written', async () => {
+  it('makes requireUsable fail, which writes nothing', async () => {
     const store = open();
     await store.requireUsable();
     await store.append(firstOf(newStream()));
@@ -326,7 +329,7 @@ describe('a server that knows its users', () => {
   afterEach(() => rm(folder, { recursive: true }));
   const urlOf = (user: string): string => `esdb://${user}@127.0.0.1:${server.port}?tlsCAFile=${join(folder, 'ca.crt')}`;
 
-  it('takes the one of the URL', async () => {
+  it('accepts the user of the URL', async () => {
     const store = open({ url: urlOf('ags:a%3Ab%40c') });
     const append = firstOf(newStream());
     await store.append(append);
@@ -336,7 +339,7 @@ describe('a server that knows its users', () => {
   it.each([
     [16, 'it does not know the user, or not by this password'],
     [7, 'its user may not read $all, and must be able to read $all, to append to every stream'],
-  ])('says by code %i what is wrong with the user', (code, words) => {
+  ])('tells by status code %i what is wrong with the user', (code, words) => {
     const error = new AccessDeniedError(Object.assign(new Error(''), { code }) as ServiceError);
     expect(new KurrentUnavailable(failureOf(error, 'read', '$all')).message).toContain(words);
   });
@@ -345,7 +348,7 @@ describe('a server that knows its users', () => {
     ['has expired', EXPIRED_CERTIFICATE, 'certificate has expired'],
     ['holds another name', OTHER_CERTIFICATE, "does not match certificate's altnames"],
     ['is signed by nobody it knows', SELF_SIGNED_CERTIFICATE, 'self-signed certificate'],
-  ])('of several nodes, whose certificate %s: it is said so', async (_, tls, words) => {
+  ])('is reported as untrusted if it is one of several nodes and its certificate %s', async (_, tls, words) => {
     const node = await start({ tls });
     const hosts = `127.0.0.1:${node.port},127.0.0.1:${node.port}`;
     const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 5_000 });
@@ -354,7 +357,7 @@ describe('a server that knows its users', () => {
     await asked.toThrow(words);
   });
 
-  it('refuses any other, and it is said so', async () => {
+  it('refuses any other user, and the error says so', async () => {
     const store = open({ url: urlOf('ags:guessed'), deadlineMs: 1_500 });
     for (const ask of [() => store.append(firstOf(newStream())), () => store.head()]) {
       await expect(ask()).rejects.toBeInstanceOf(KurrentUnavailable);
@@ -362,13 +365,13 @@ describe('a server that knows its users', () => {
     }
   });
 
-  it('is quoted, although the last try was cut short by the deadline', async () => {
+  it('is quoted in the error even if the deadline cut the last try short', async () => {
     const onOutage = (error: Error | null): void => void (error && server.hang());
     const store = open({ url: urlOf('ags:guessed'), deadlineMs: 1_500, onOutage });
     await expect(store.head()).rejects.toThrow('it does not know the user, or not by this password');
   });
 
-  it('is reached once the file of its authority is there', async () => {
+  it('is reached once the file of the certificate authority exists', async () => {
     const late = join(folder, 'late.crt');
     const store = open({ url: `esdb://ags:a%3Ab%40c@127.0.0.1:${server.port}?tlsCAFile=${late}`, deadlineMs: 2_000 });
     await expect(store.head()).rejects.toThrow('Failed to load certificate file');
@@ -376,7 +379,7 @@ describe('a server that knows its users', () => {
     expect(await store.head()).toBe(START);
   });
 
-  it('lets go of a store that never reached it', async () => {
+  it('lets a store close that never reached it', async () => {
     const store = new KurrentEventStore({
       url: `esdb://a:b@127.0.0.1:${server.port}?tlsCAFile=${join(folder, 'none')}`,
       deadlineMs: 100,
@@ -387,7 +390,7 @@ describe('a server that knows its users', () => {
 });
 
 describe('a position', () => {
-  it('may be the one before an event, and is none in between', async () => {
+  it('to read from may be the one right before an event, but no other that no event has', async () => {
     const store = open();
     await store.append(firstOf(newStream(), 5));
     const events = await store.readAll(START, 10);

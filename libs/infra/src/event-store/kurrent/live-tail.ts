@@ -12,20 +12,20 @@ export interface LiveTailParts {
   readonly connection: KurrentConnection;
   /** Position of the last event of the log. */
   readonly head: () => Promise<Position>;
-  /** Told of each event, in the order of the log, none left out since it last `began`. */
+  /** Called with each event in the order of the log. None is left out since the last `onBegin`. */
   readonly onEvent: (event: RecordedEvent) => void;
-  /** What comes from now on does not follow what was told so far. */
+  /** Called when the events to come do not continue those sent before. */
   readonly onBegin: () => void;
 }
 
 /**
- * The end of the log as the server sends it: one subscription to `$all` for the whole process. It never ends: subscriptions
- * do not come back by themselves after the server died, and one that fell behind is dropped as too slow, so a new one
- * begins where the last one was. It only tells sooner what a read would find, and nobody relies on it.
+ * The end of the log as the server sends it: one subscription to `$all` for the whole process. A subscription does not
+ * come back by itself after the server died, and the server drops one that is too slow; so a new one is begun where the
+ * last one ended. It only delivers sooner what a read would find, and nothing relies on it alone.
  */
 export class LiveTail {
   private position: Position | null = null;
-  /** Who waits for a position. */
+  /** Callbacks of the callers that wait for a position. */
   private readonly waiting = new Set<() => void>();
   private subscription: AllStreamSubscription | null = null;
   private readonly closing = new AbortController();
@@ -35,15 +35,16 @@ export class LiveTail {
     this.running = Promise.all([this.follow(), this.watch()]);
   }
 
-  /** Everything up to here was told; null before the first telling begins. */
+  /** The position up to which every event was delivered; null before the first subscription has begun. */
   get toldUpTo(): Position | null {
     return this.position;
   }
 
   /**
-   * Waits until everything up to a position was told, at most `timeoutMs`, and not at all while nothing is being told.
+   * Waits at most `timeoutMs` until every event up to a position was delivered; does not wait while no subscription
+   * runs.
    *
-   * @returns whether it was
+   * @returns whether every event up to the position was delivered
    */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     const isReached = (): boolean => this.position !== null && this.position >= position;
@@ -75,7 +76,7 @@ export class LiveTail {
         await this.subscribe();
         if (this.position !== before) waitMs = FIRST_RETRY_MS;
       } catch {
-        // Requests say what is wrong with the server; here there is nobody to tell.
+        // Nobody waits for this subscription. Requests meet the same fault and report it.
         this.parts.connection.doubt();
       }
       await this.pause(waitMs);
@@ -106,14 +107,17 @@ export class LiveTail {
   }
 
   private tell(event: RecordedEvent): void {
-    // What was told is never told again, and nobody is led back.
+    // A new subscription may repeat events: none is delivered twice, and the position never goes back.
     if (this.position !== null && event.position <= this.position) return;
     this.position = event.position;
     this.parts.onEvent(event);
     for (const look of this.waiting) look();
   }
 
-  /** A server that hangs, or a connection that is dead without a word, ends no subscription: here it is ended. */
+  /**
+   * Ends a subscription that has delivered nothing for an interval although the log has grown. A hung server, or a
+   * connection that is silently dead, would leave it open for ever.
+   */
   private async watch(): Promise<void> {
     while (!this.closing.signal.aborted) {
       const [watched, before] = [this.subscription, this.position];
@@ -127,7 +131,7 @@ export class LiveTail {
   private end(): void {
     const ended = this.subscription;
     this.subscription = null;
-    // One that waits for a connection ends with the connection.
+    // A subscription that still waits for a connection ends together with that connection.
     ended?.destroy();
     void ended?.unsubscribe().catch(() => undefined);
   }
@@ -140,7 +144,7 @@ export class LiveTail {
 const subscribeAfter = (client: EventStoreDBClient, position: Position): AllStreamSubscription => {
   const fromPosition = position === START ? 'start' : { commit: position, prepare: position };
   const subscription = client.subscribeToAll({ fromPosition, requiresLeader: true });
-  // It may fail once more after nobody listens.
+  // The subscription may emit another error after its listeners are gone, which would crash the process.
   subscription.on('error', () => undefined);
   return subscription;
 };

@@ -1,22 +1,22 @@
 import { STORE_STREAM } from '../store-id.js';
 import { KurrentUnavailable, type MissingRight, type Right } from './kurrent-failures.js';
 
-/** More of them are not told apart, and nobody gives a user rights on so many one by one. */
+/** The most streams that are kept for one right: nobody grants a right on so many streams one by one. */
 const MAX_STREAMS = 1_000;
 
 /**
- * Whether the server can be used, told once when it cannot and once when it can again. A right that the user lacks stays
- * missing until the same is granted: that it answers to others takes nothing back.
+ * Whether the server can be used, reported once when it cannot and once when it can again. A right that the user lacks
+ * counts as missing until that right is granted: an answer to a request that needs another right does not clear it.
  */
 export class Outage {
   private isAway = false;
-  /** By right, the streams on which it was refused. */
+  /** By right, the streams on which the server refused it. */
   private readonly missing = new Map<Right, Set<string>>();
 
-  /** @param tell null: it can be used again */
+  /** @param tell called with null when the server can be used again */
   constructor(private readonly tell: (error: KurrentUnavailable | null) => void) {}
 
-  /** It was asked, and gave no answer that counts. */
+  /** The server gave no usable answer. */
   away(error: unknown): void {
     const isNew = !this.isAway;
     this.isAway = true;
@@ -33,12 +33,12 @@ export class Outage {
     this.tell(new KurrentUnavailable(error));
   }
 
-  /** An answer has shown that the user has the right on this stream. */
+  /** An answer has shown that the user has this right on this stream. */
   answered(right: Right, stream: string): void {
     if (this.isOver) return;
     this.isAway = false;
     const streams = this.missing.get(right);
-    // What was refused on the service's own first stream was so on all.
+    // A right that was refused on the store's own stream was refused on all, so granting it there grants it on all.
     if (streams?.delete(stream) && (streams.size === 0 || stream === STORE_STREAM)) this.missing.delete(right);
     if (this.isOver) this.tell(null);
   }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { newEvent } from '../../../../../test/support/new-event.js';
 import { eventDataOf, isSystemEvent, recordedEventOf } from './recorded-text.js';
 
-/** As the client hands back what it wrote: text that is JSON is parsed, bytes are bytes. */
+/** What the client returns for an event that it wrote: JSON parsed, other data as bytes. */
 const stored = (written: ReturnType<typeof eventDataOf>): KurrentEvent =>
   ({
     ...written,
@@ -44,20 +44,20 @@ describe('text in an event store that knows JSON', () => {
     });
   });
 
-  it('is JSON to the server wherever that is the same text', () => {
+  it('is stored as JSON if parsing and serializing leave the text unchanged', () => {
     const { contentType, metadata } = eventDataOf(newEvent({ data: '{"a":1}', metadata: '{"org":"o"}' }));
     expect(contentType).toBe('application/json');
     expect(Buffer.from(metadata as Uint8Array).toString()).toBe('{"org":"o"}');
     expect(eventDataOf(newEvent({ data: '{ "a":1}' })).contentType).toBe('application/octet-stream');
   });
 
-  it('is bytes to the client, which takes no others', () => {
+  it('is given to the client as a plain Uint8Array, because it takes nothing else for bytes', () => {
     expect((eventDataOf(newEvent()).metadata as Uint8Array).constructor).toBe(Uint8Array);
   });
 });
 
-describe('events of the server itself', () => {
-  it('are told by their stream or their type', () => {
+describe('the server’s own events', () => {
+  it('are recognised by their stream or their type', () => {
     expect(isSystemEvent({ streamId: '$scavenges', type: '$scavengeStarted' })).toBe(true);
     expect(isSystemEvent({ streamId: '$$action-1', type: '$metadata' })).toBe(true);
     expect(isSystemEvent({ streamId: 'action-1', type: 'ActionSubmitted' })).toBe(false);

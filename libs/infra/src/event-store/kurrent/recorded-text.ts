@@ -2,13 +2,13 @@ import type { EventData, JSONType, RecordedEvent as KurrentEvent } from '@events
 import { type NewEvent, type Position, recordedAt, type RecordedEvent } from '#libs/domain/kernel';
 
 /**
- * The client parses JSON and writes its own, so text survives it only where that is the same text, as everything that the
- * service writes is. Such text is stored as JSON, which people can read in the server's own tools; any other as bytes that
- * are no JSON: U+0000, which stands raw in no text of ours, before the text itself.
+ * The client parses JSON text and serializes it again, so only text that this leaves unchanged can be stored as JSON.
+ * All text that the service writes is such text, and people can read it in the server's own tools. Any other text is
+ * stored as bytes that are not JSON: U+0000, which no text of the service contains, followed by the text itself.
  */
 const NO_JSON = '\0';
 
-/** As the client takes it. */
+/** The event in the form that the client takes. */
 export const eventDataOf = ({ id, type, data, metadata }: NewEvent): EventData => {
   const parsed = parsedExactly(data);
   const common = { id, type, metadata: bytesOf(parsedExactly(metadata) === null ? NO_JSON + metadata : metadata) };
@@ -17,20 +17,23 @@ export const eventDataOf = ({ id, type, data, metadata }: NewEvent): EventData =
     : { ...common, contentType: 'application/json', data: parsed.value };
 };
 
-/** As the port gives it back, byte for byte what was written. */
+/** The event in the form of the port, with its text byte for byte as it was written. */
 export const recordedEventOf = (event: KurrentEvent): RecordedEvent => {
   const { id, type, streamId, revision } = event;
   const written = { id, type, data: textOf(event.data), metadata: textOf(event.metadata) };
   return recordedAt(written, streamId, Number(revision), positionOf(event));
 };
 
-/** The place of a record in the log. Its commit and prepare positions are one: no transaction spans appends. */
+/**
+ * The position of a record in the log. Its commit and prepare positions are equal, because no transaction spans
+ * appends.
+ */
 export const positionOf = ({ position }: KurrentEvent): Position => {
   if (!position) throw new TypeError('a record came without its position');
   return position.commit;
 };
 
-/** Of the server itself: statistics, scavenges, metadata of streams. */
+/** Whether an event is the server's own: statistics, scavenges, metadata of streams. */
 export const isSystemEvent = ({ streamId, type }: Pick<KurrentEvent, 'streamId' | 'type'>): boolean =>
   streamId.startsWith('$') || type.startsWith('$');
 
@@ -43,7 +46,10 @@ const parsedExactly = (text: string): { readonly value: JSONType } | null => {
   }
 };
 
-/** The client takes bytes for bytes only where their constructor is this one: a Buffer would become JSON. */
+/**
+ * The client takes a value for bytes only if its constructor is `Uint8Array` itself; it would serialize a Buffer as
+ * JSON.
+ */
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
 
 const textOf = (stored: unknown): string => {

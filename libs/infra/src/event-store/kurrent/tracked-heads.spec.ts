@@ -5,7 +5,7 @@ import { type StreamHead, TrackedHeads } from './tracked-heads.js';
 
 describe('tracked heads', () => {
   let position = 0n;
-  /** The last event of its append, unless something else follows. */
+  /** An event with metadata of its own by default, so that it is an append by itself. */
   const told = (stream: string, revision: number, command = `${stream} ${revision}`) => {
     const event = { id: command, type: 'Happened', data: '{}', metadata: command };
     return recordedAt(event, stream, revision, (position += 1n));
@@ -24,7 +24,7 @@ describe('tracked heads', () => {
     return { asked, ask };
   };
 
-  it('are asked for once, and follow what is told', async () => {
+  it('are asked for once, and follow the delivered events', async () => {
     const heads = new TrackedHeads();
     const { asked, ask } = answering({ a: 3, b: 0 });
     const first = await heads.learn(['a', 'b', 'none'], ask);
@@ -36,7 +36,7 @@ describe('tracked heads', () => {
     expect(asked).toEqual(['a', 'b', 'none']);
   });
 
-  it('lose no event that is told while they are asked for', async () => {
+  it('miss no event that is delivered while the server is asked', async () => {
     const heads = new TrackedHeads();
     const answer = deferred<StreamHead>();
     const learning = heads.learn(['a'], () => answer.promise);
@@ -44,12 +44,12 @@ describe('tracked heads', () => {
     answer.resolve(5);
     const learned = await learning;
     expect(learned('a')).toEqual({ head: 6 });
-    // One that is told late.
+    // An event that arrives late.
     seeWhole(heads, 'a', 5);
     expect(learned('a')).toEqual({ head: 6 });
   });
 
-  it('are known of a stream that was written to, by what was answered and told since', async () => {
+  it('are known for a stream that this process writes to, by the answer and the events since', async () => {
     const heads = new TrackedHeads();
     const written = heads.writing('a');
     seeWhole(heads, 'a', 1);
@@ -59,7 +59,7 @@ describe('tracked heads', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are not known by what was told alone', async () => {
+  it('are not known from delivered events alone', async () => {
     const heads = new TrackedHeads();
     seeWhole(heads, 'a', 6);
     const { asked, ask } = answering({ a: 6 });
@@ -74,7 +74,7 @@ describe('tracked heads', () => {
     expect((await heads.learn(['a'], ask))('a')).toEqual({ head: 2 });
   });
 
-  it('do not stand between two events of one append', async () => {
+  it('are never between two events of one append', async () => {
     const heads = new TrackedHeads();
     const { ask } = answering({ a: 1, b: 0 });
     const learned = await heads.learn(['a', 'b'], ask);
@@ -90,7 +90,7 @@ describe('tracked heads', () => {
     expect([learned('b'), heads.unsettled]).toEqual([{ head: 2 }, null]);
   });
 
-  it('need nothing else where this process wrote what was told', async () => {
+  it('need no read if this process appended the delivered events itself', async () => {
     const heads = new TrackedHeads();
     const written = heads.writing('a');
     heads.see(told('a', 0, 'one command'));
@@ -100,7 +100,7 @@ describe('tracked heads', () => {
     expect(heads.unsettled).toBe(null);
   });
 
-  it('say nothing of a stream that was let go of since', async () => {
+  it('are unknown for a stream that was dropped from the cache meanwhile', async () => {
     const heads = new TrackedHeads();
     const { ask } = answering({ a: 1 });
     const learned = await heads.learn(['a'], ask);

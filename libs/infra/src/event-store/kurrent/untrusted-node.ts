@@ -6,7 +6,7 @@ import { NoAnswer } from './kurrent-failures.js';
 
 const LIMIT_MS = 1_000;
 
-/** A node's certificate is not accepted. */
+/** The certificate of a node is not accepted. */
 export class UntrustedNode extends NoAnswer {
   override readonly name = 'UntrustedNode';
   constructor(node: string, why: string) {
@@ -17,7 +17,10 @@ export class UntrustedNode extends NoAnswer {
   }
 }
 
-/** Of several nodes the client says only that none of them told who leads. Null where no certificate is to blame. */
+/**
+ * Looks for a node whose certificate is not accepted, because the client itself only says that no node told it which
+ * one leads. Null if no certificate is the cause.
+ */
 export const untrustedNode = async ({ nodes, caFile, credentials }: KurrentAddress): Promise<UntrustedNode | null> => {
   if (credentials === null) return null;
   const ca = caFile === null ? undefined : await readFile(caFile).catch(() => undefined);
@@ -39,7 +42,7 @@ const certificateFault = (
     socket.setTimeout(LIMIT_MS, () => settle(null));
     socket.once('secureConnect', () => settle(null));
     socket.on('error', (error: Error) => {
-      // Set before, where the certificate is why.
+      // Node sets this before it emits the error if the certificate is the cause.
       const isUntrusted = Boolean(socket.authorizationError);
       settle(isUntrusted ? new UntrustedNode(`${host}:${port}`, error.message) : null);
     });

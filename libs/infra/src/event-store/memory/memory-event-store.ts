@@ -23,10 +23,10 @@ import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
 
-/** Everyone who could append shares the bell; the look around is for form's sake. */
+/** All writers share the bell, so polling never finds anything new; the subscription only needs a value. */
 const POLL_INTERVAL_MS = 1_000;
 
-/** For unit tests: the promises of the port, without a server and without durability. */
+/** For unit tests: it keeps the contract of the port without a server and without durability. */
 export class MemoryEventStore extends EventStore {
   private readonly log: RecordedEvent[] = [];
   private readonly streams = new Map<string, RecordedEvent[]>();
@@ -65,7 +65,7 @@ export class MemoryEventStore extends EventStore {
 
   async append(append: Append): Promise<AppendResult> {
     checkAppend(append, this);
-    // Answers come later than calls, as from a server.
+    // The answer comes later than the call, as from a server.
     await Promise.resolve();
     const { stream, expectedRevision } = append;
     const recorded = this.streams.get(stream) ?? [];
@@ -172,6 +172,6 @@ export class MemoryEventStore extends EventStore {
   }
 }
 
-/** All of the append stands where it was meant to: an earlier try of it succeeded. */
+/** Whether the whole append is in the stream already, because an earlier try of it succeeded. */
 const isRepeated = ({ events }: Append, standing: readonly RecordedEvent[]): boolean =>
   events.every(({ id }, index) => standing[index]?.id === id);

@@ -1,27 +1,30 @@
-/** Whoever writes into the log holds this advisory lock until its commit is visible. */
+/** A transaction that writes to the log holds this advisory lock until its commit is visible. */
 export const LOG_LOCK = 4701;
 
 /**
- * The one way into the log (docs/adr/0003). Takes several appends, at most one of a stream:
+ * The only way to write to the log (docs/adr/0003). Takes several appends, at most one to each stream:
  *
- * - `in_streams`, `in_expected`: per append, the stream and the revision it must stand at (-1: it must not exist);
- * - the next six arrays: per event, in order, the events of one append together;
- * - `in_requiring`, `in_required`, `in_required_revisions`: per requirement, the append's own stream, and another one that
- *   must stand at this revision, or the append does not fit.
+ * - `in_streams`, `in_expected`: for each append, its stream and the revision that the stream must be at (-1: it must
+ * not exist);
+ * - the next six arrays: for each event, in order, with the events of one append together;
+ * - `in_requiring`, `in_required`, `in_required_revisions`: for each requirement, the stream of the append that has it,
+ * and the other stream that must be at this revision. Otherwise the append does not fit.
  *
- * When every append fits it answers one row whose `stream` is null and whose `log_position` is the head before them.
- * Otherwise one row per append: whether its events stand in the log (written now, or by an earlier try of the same
- * append), the revision that its stream stands at or that it wrote last, and the position of its last event. One that is
- * not there although its stream stands where it must was refused for what it requires.
+ * If every append fits, the function returns one row whose `stream` is null and whose `log_position` is the head before
+ * them. Otherwise it returns one row for each append: whether its events are in the log (written now, or by an earlier
+ * try of the same append), the revision that its stream is at or that the append wrote last, and the position of its
+ * last event. An append that is not recorded although its stream is at the expected revision was refused because of a
+ * requirement.
  *
- * The order of statements is the whole point. The lock comes first and alone; revisions and head are read by later
- * statements, whose snapshots are younger than the lock (a statement that did both would read from before it). The lock
- * ends after the commit is visible, so positions appear in order and without gaps.
+ * The order of statements matters. The lock comes first, in a statement of its own; revisions and head are read by
+ * later statements, whose snapshots are younger than the lock (a statement that did both would read from a snapshot
+ * taken before the lock). The lock ends after the commit is visible, so positions appear in order and without gaps.
  *
- * What people wait for is the case in which every append fits: one statement after the lock, because at an ordinary pace a
- * statement more costs as much as a tenth of the commit. Only where it wrote nothing are the appends looked at one by one.
+ * The usual case, in which every append fits, takes one statement after the lock, because at an ordinary pace one more
+ * statement costs as much as a tenth of the commit. Only if that statement wrote nothing are the appends checked one by
+ * one.
  *
- * A process of the version before calls the function of this name that knows no requirements, which stays as it was.
+ * A process of the previous version calls the overload without requirements, which is left in the database unchanged.
  */
 export const APPEND_FUNCTION = `
 create or replace function event_store.append(

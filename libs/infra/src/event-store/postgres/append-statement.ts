@@ -16,23 +16,23 @@ const APPEND_WITH_PAYLOADS = {
   text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
 } as const;
 
-/** Installed with them. */
+/** Installed with the gate's tables, too. */
 const APPEND_ACCOMPANIED = {
   name: 'event_store_append_accompanied',
   text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',
 } as const;
 
-/** What is known of a call before it is made. */
+/** What is known about a call before it is made. */
 export interface Departure {
   /** The end of the log as far as this process has seen it. */
   readonly head: Position;
-  /** Where its events will stand if the log still ends there. */
+  /** The events of the call, with the positions that they get if the log still ends at `head`. */
   readonly events: readonly RecordedEvent[];
-  /** Who goes with it, if the log still ends there. */
+  /** The companions of the call, which are written only if the log still ends at `head`. */
   readonly companions: Companions | null;
 }
 
-/** The call that writes these appends, and what goes with them. */
+/** The statement that writes these appends and their companions. */
 export const statementOf = (appends: readonly Append[], departure: Departure | null): pg.QueryConfig => {
   const payloads = appends.flatMap((append) => append.payloads ?? []);
   if (departure !== null && departure.companions !== null) {
@@ -76,7 +76,7 @@ const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
   ];
 };
 
-/** Per requirement: whose it is, the stream that must stand still, and where. */
+/** For each requirement: the stream of the append that has it, the required stream, and its revision. */
 const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
   const requirements = appends.flatMap(({ stream, requires }) =>
     [...(requires ?? [])].map(([required, revision]) => ({ stream, required, revision })),
@@ -88,15 +88,17 @@ const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
   ];
 };
 
-/** Of one event, large enough to need room on the disk, and of what no server can compress. */
+/**
+ * The size of the trial event: large enough to need room on the disk, and random, so that no server can compress it.
+ */
 const TRIAL_BYTES = 12_288;
 
-/** Of our own: raised to take the trial back, and caught by the statement that raised it. */
+/** An SQLSTATE of our own: the trial raises it to roll its append back, and catches it in the same statement. */
 const TAKEN_BACK = 'AGT01';
 
 /**
- * An append that is taken back by its own statement, so that the log's lock is held for no round trip: a process that stands
- * still after it would keep everybody from the log until its transaction is ended.
+ * An append that its own statement rolls back, so that the log's lock is not held across a round trip. Otherwise a
+ * process that stops between the append and the rollback would block every writer until its transaction is ended.
  */
 export const trialStatement = (): string => {
   const data = JSON.stringify({ trial: randomBytes(TRIAL_BYTES).toString('base64') });

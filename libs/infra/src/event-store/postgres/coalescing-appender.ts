@@ -19,7 +19,7 @@ import { type Departure, statementOf, trialStatement } from './append-statement.
 
 const MAX_BATCH_APPENDS = 256;
 const MAX_BATCH_BYTES = 1_000_000;
-/** Beyond it the store is far behind, and waiting longer would only add to the pile. */
+/** With more waiting appends the store is far behind, and a longer queue would only add to the delay. */
 const MAX_WAITING_APPENDS = 20_000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
@@ -33,35 +33,38 @@ interface OutcomeRow {
 }
 
 export interface AppenderOptions {
-  /** How long an append is tried while the server does not answer. */
+  /** How long an append is retried while the server does not answer. */
   readonly deadlineMs: number;
-  /** The gate's tables are in the same database. */
+  /** Whether the gate's tables are in the same database. */
   readonly storesPayloads: boolean;
 }
 
-/** What one call to the store has shown. */
+/** What the answer to one call shows about the log. */
 export interface AnsweredCall {
-  /** All that it wrote, in order of position; none where an append met a conflict, and the places are not all known. */
+  /**
+   * All events that the call wrote, in order of position; empty if an append met a conflict, because then not all
+   * positions are known.
+   */
   readonly events: readonly RecordedEvent[];
-  /** Events that stand in the log: of every append that is answered with success at least the last. */
+  /** Events that are in the log: at least the last event of every append that succeeded. */
   readonly found: readonly RecordedEvent[];
 }
 
 export interface AppenderListener {
-  /** Asked once about appends that depart; null where nobody may go with them. */
+  /** Called once for the appends of a call, before the first try; null if the call can have no companions. */
   onDeparture(appends: readonly Append[]): Departure | null;
-  /** Told before the callers are. */
+  /** Called before the callers get their results. */
   onAnswered(answered: AnsweredCall): void;
-  /** Told of every call that the store did not answer, or answered with an error that is no matter of its values. */
+  /** Called for every call that the store did not answer, or answered with an error that its values did not cause. */
   onFailed(error: unknown): void;
 }
 
-/** An append on its way; it settles once, by its result or by its deadline. */
+/** An append that waits for its result. It settles once, with its result or at its deadline. */
 class Waiting {
   readonly result: Promise<AppendResult>;
   readonly bytes: number;
   isSettled = false;
-  /** What the store last said of it, which may pass. */
+  /** The store's last error for this append, which may pass. */
   refusal: unknown = null;
   private resolve: (result: AppendResult) => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
@@ -80,7 +83,10 @@ class Waiting {
     this.timer = setTimeout(() => this.fail(this.lateness(deadlineMs)), deadlineMs);
   }
 
-  /** What kept it: the server may have answered all the time, and refused it each time. */
+  /**
+   * The error for the deadline: the store's last error if it answered each time with one, else that there was no
+   * answer.
+   */
   private lateness(deadlineMs: number): unknown {
     if (this.refusal !== null) return translateDatabaseError(this.refusal);
     return new StoreUnavailable(`no answer within ${deadlineMs} ms`);
@@ -103,8 +109,8 @@ class Waiting {
 }
 
 /**
- * Appends that may travel together: what one of them requires to stand still, no other writes to. Who came first goes
- * first; the other keeps its place for the next call.
+ * The appends that may share a call: none of them writes to a stream that another one requires. Of two that conflict,
+ * the one that came first goes first; the other keeps its place in the queue for the next call.
  */
 class Company {
   private readonly written = new Set<string>();
@@ -120,18 +126,18 @@ class Company {
 }
 
 /**
- * Sends the appends that wait at the same moment in one call: one commit for all of them. Each gets its own answer; a
- * refused one never takes its neighbours along. An unclear failure is followed by the very same append until the deadline:
- * the store recognises the ids of an append that had been written.
+ * Sends all appends that wait at the same moment in one call, with one commit. Each gets its own answer, and a refused
+ * one does not affect the others. After an unclear failure the very same append is sent again until the deadline: the
+ * store recognises by the ids an append that it had written.
  */
 export class CoalescingAppender {
-  /** Streams in order of arrival, each with its appends in order: a batch takes at most one of a stream. */
+  /** Streams in order of arrival, each with its appends in order. A call takes at most one append of each stream. */
   private readonly waiting = new TransientMap<Waiting[]>();
   private waitingCount = 0;
   private draining: Promise<void> | null = null;
   private isClosed = false;
 
-  /** @param pool one connection, for this alone */
+  /** @param pool a pool of one connection, which only this appender uses */
   constructor(
     private readonly pool: pg.Pool,
     private readonly options: AppenderOptions,
@@ -150,14 +156,14 @@ export class CoalescingAppender {
     return waiting.result;
   }
 
-  /** Takes no more and waits for what is under way. */
+  /** Takes no more appends and waits for those under way. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.draining;
   }
 
   private async drain(): Promise<void> {
-    // What is appended in the same turn travels together.
+    // Appends of the same turn of the event loop go in one call.
     await Promise.resolve();
     while (this.waiting.size > 0) await this.deliver(this.takeBatch());
     this.draining = null;
@@ -191,7 +197,7 @@ export class CoalescingAppender {
     if (due.length > 0) await this.tryUntilSettled(due, this.listener.onDeparture(due.map(({ append }) => append)));
   }
 
-  /** Nobody goes with a second try: where the first one was written after all, so were they. */
+  /** Retries carry no companions: if the first try was committed, its companions were too. */
   private async tryUntilSettled(batch: readonly Waiting[], first: Departure | null): Promise<void> {
     let [due, departure] = [batch, first];
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
@@ -202,7 +208,7 @@ export class CoalescingAppender {
       } catch (error) {
         companions?.ended('unclear');
         if (!isRefusedStatement(error)) this.listener.onFailed(error);
-        // What was refused may be one of several, or who went with them.
+        // The refused values may be those of one append among several, or of a companion. So each append is sent alone.
         if ((isRefusedStatement(error) && due.length > 1) || (companions !== null && !isPassing(error))) {
           for (const waiting of due) await this.tryUntilSettled([waiting], null);
           return;
@@ -221,8 +227,8 @@ export class CoalescingAppender {
   }
 
   /**
-   * Makes a call that writes and takes it back in one: whether an append would be recorded now.
-   * @throws {StoreUnavailable} why not
+   * Checks that an append would be recorded now, by a statement that writes one and rolls it back.
+   * @throws {StoreUnavailable} when it would not; the message says why
    */
   async requireAppends(): Promise<void> {
     await answered(this.pool.query(trialStatement()));
@@ -253,7 +259,7 @@ export class CoalescingAppender {
 
 const addBody = (bytes: number, { body }: Payload): number => bytes + Buffer.byteLength(body);
 
-/** The events of appends that are written, or would be, right behind a position. */
+/** The events of appends as they are, or would be, recorded right behind a position. */
 export const recordedAfter = (headBefore: Position, appends: readonly Append[]): readonly RecordedEvent[] => {
   const recorded: RecordedEvent[] = [];
   let position = headBefore;

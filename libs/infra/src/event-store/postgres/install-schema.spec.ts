@@ -16,7 +16,7 @@ describe('the event store’s schema', () => {
     await database.drop();
   });
 
-  it('is installed once, whoever else does so at the same moment', async () => {
+  it('is installed once if several processes do so at the same moment', async () => {
     await side.query('drop schema event_store cascade');
     const installed = await Promise.all([1, 2, 3].map(() => installEventStoreSchema(database.connectionString)));
     expect(installed.sort()).toEqual([0, 0, 1]);
@@ -25,7 +25,7 @@ describe('the event store’s schema', () => {
     expect(rows).toEqual([{ version: 1 }]);
   });
 
-  it('lays events out as this version does, also where an older one installed it', async () => {
+  it('gets the storage layout of this version even if an older version installed it', async () => {
     const layout = `select reloptions from pg_class where oid = 'event_store.events'::regclass`;
     expect((await side.query(layout)).rows).toEqual([{ reloptions: ['toast_tuple_target=8160'] }]);
     await side.query('alter table event_store.events reset (toast_tuple_target)');
@@ -33,7 +33,7 @@ describe('the event store’s schema', () => {
     expect((await side.query(layout)).rows).toEqual([{ reloptions: ['toast_tuple_target=8160'] }]);
   });
 
-  it('of a newer version is left alone', async () => {
+  it('is refused and left unchanged if a newer version installed it', async () => {
     await side.query('insert into event_store.event_store_schema (version) values (99)');
     const attempt = installEventStoreSchema(database.connectionString);
     await expect(attempt).rejects.toBeInstanceOf(UnfitDatabase);

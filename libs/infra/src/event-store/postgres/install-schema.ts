@@ -3,8 +3,9 @@ import { DatabaseClient } from '../../postgres/index.js';
 import { APPEND_FUNCTION } from './append-function.sql.js';
 
 /**
- * `position` has no gaps and no sequence behind it; the append function gives it out. Data and metadata are text, given
- * back byte for byte (jsonb would reorder members and refuse U+0000). Names compare by bytes, whatever the database does.
+ * Positions have no gaps: the append function assigns them, not a sequence. Data and metadata are text, given back byte
+ * for byte (jsonb would reorder members and refuse U+0000). Names are compared by bytes, whatever the collation of the
+ * database.
  */
 const EVENTS_TABLE = `
 create table event_store.events (
@@ -18,15 +19,15 @@ create table event_store.events (
   unique (stream, revision)
 )`;
 
-/** Never edited once released: a change is a new entry at the end. Version n is entry n - 1. */
+/** Never edit a released entry: a change is a new entry at the end. Version n is entry n - 1. */
 const VERSIONS: readonly (readonly string[])[] = [[EVENTS_TABLE]];
 
-/** The schema that this build installs. */
+/** The version of the schema that this build installs. */
 export const EVENT_STORE_VERSION = VERSIONS.length;
 
 /**
- * The event of a deed has 3 KB, of hashes and signatures for the most part: PostgreSQL would try in vain to make it shorter
- * and then put it into a table beside, which took a quarter of the time of its insertion.
+ * The event of a deed has 3 KB, mostly hashes and signatures. By default PostgreSQL would try in vain to compress it
+ * and then move it to a TOAST table, which took a quarter of the time of the insert.
  */
 const EVENTS_LAYOUT = `
 do $layout$ begin
@@ -53,7 +54,7 @@ export class UnfitDatabase extends Error {
  * Brings the event store's schema up to this build's version; several processes may do so at once.
  *
  * @returns how many versions this call installed
- * @throws {UnfitDatabase} not UTF-8, or already used by a newer build
+ * @throws {UnfitDatabase} when the database is not in UTF-8, or a newer build has already used it
  */
 export const installEventStoreSchema = async (connectionString: string): Promise<number> => {
   const client = new DatabaseClient({ connectionString, application_name: 'ags schema' });
@@ -94,7 +95,8 @@ const install = async (client: pg.Client): Promise<number> => {
     for (const statement of statements) await client.query(statement);
     await client.query('insert into event_store.event_store_schema (version) values ($1)', [index + 1]);
   }
-  // No versions of their own: whichever build wrote them, they promise the same, and processes of both run side by side.
+  // These have no version numbers: the forms of all builds are compatible, so whichever build installed them last,
+  // processes of different builds can run side by side.
   await client.query(APPEND_FUNCTION);
   await client.query(EVENTS_LAYOUT);
   return VERSIONS.length - current;

@@ -1,7 +1,7 @@
 import type { Payload } from '#libs/domain/kernel';
 import { textArray } from '../../postgres/index.js';
 
-/** Payloads as statements take them: owners, kinds, digests, organizations, bodies. */
+/** Payloads as arrays for the parameters of a statement: owners, kinds, digests, organizations, bodies. */
 export const payloadArrays = (payloads: readonly Payload[]): readonly Buffer[] => [
   textArray(payloads.map(({ owner }) => owner)),
   textArray(payloads.map(({ kind }) => kind)),

@@ -11,10 +11,10 @@ import { InProcessBus } from '../../runtime/index.js';
 import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-/** As long as a timer can take. */
+/** The longest time that a timer can have. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** Runs at the commit, when the positions are long taken: about every twentieth event holds it up for 0 to 3 ms. */
+/** Runs at the commit, long after the positions were assigned: delays about every twentieth event by 0 to 3 ms. */
 const DELAY_COMMITS = `
 create or replace function delay_commit() returns trigger language plpgsql as $$
 begin
@@ -43,7 +43,7 @@ const start = async (): Promise<EventStoreHarness> => {
         applicationName: 'contract',
         onConnectionLost: () => undefined,
         maxReadConnections: 2,
-        // A server that recovers beside other work takes longer than the default.
+        // A server that recovers while other work runs takes longer than the default.
         deadlineMs: 30_000,
       });
       opened.push(store);
@@ -68,7 +68,7 @@ const start = async (): Promise<EventStoreHarness> => {
 
 eventStoreContract('postgres', start);
 
-it('looks things up in a log that has grown since the connection was made', async () => {
+it('uses indexes even if the log has grown since the connection was made', async () => {
   const { connectionString, drop } = await createTestDatabase();
   const store = new PostgresEventStore({
     connectionString,
@@ -89,7 +89,7 @@ it('looks things up in a log that has grown since the connection was made', asyn
   const [first, second, ...rest] = streams as [string, string, ...string[]];
   await store.append(firstOf(first));
   await store.append(firstOf(second));
-  // PostgreSQL keeps the plan of a statement: here, of a table with two rows.
+  // After some executions PostgreSQL keeps the plan of a prepared statement: here, one for a table with two rows.
   for (let round = 0; round < 8; round += 1) await askAll(first);
   await Promise.all(rest.map((stream) => store.append(firstOf(stream))));
   await askAll(rest.at(-1) as string);
@@ -99,7 +99,7 @@ it('looks things up in a log that has grown since the connection was made', asyn
   await drop();
 });
 
-it('a process that would never look by itself is told on the bus of what another has appended', async () => {
+it('a process that never polls learns through the bus what another process has appended', async () => {
   const { connectionString, drop } = await createTestDatabase();
   const bus = new InProcessBus(silentLogger);
   const open = (): PostgresEventStore => {
@@ -139,7 +139,7 @@ it('a process that would never look by itself is told on the bus of what another
   await drop();
 });
 
-/** Rows of the log that were read one after the other, by all connections of this database that have ended. */
+/** How many rows of the log were read by sequential scans, in all connections to this database that have ended. */
 const rowsReadInTurn = async (side: pg.Client): Promise<number> => {
   for (let others = 1; others > 0;) {
     const { rowCount } = await side.query(

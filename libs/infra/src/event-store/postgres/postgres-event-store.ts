@@ -36,17 +36,22 @@ export interface PostgresEventStoreOptions {
   /** Of a database that `installEventStoreSchema` has prepared. */
   readonly connectionString: string;
   readonly applicationName: string;
-  /** Told when an idle connection was lost; the store replaces it by itself. */
+  /** Called when an idle connection was lost; the store replaces it by itself. */
   readonly onConnectionLost: (error: Error) => void;
-  /** Shared with the process's other connections. Default: one of its own, and where the log went back every call fails. */
+  /**
+   * Shared with the process's other connections. Default: its own, and then every call fails if the log went back in
+   * time.
+   */
   readonly seenLog?: SeenLog;
-  /** Shared with the process's other connections, whose rows may be refused before an append is. Default: one of its own. */
+  /**
+   * Shared with the process's other connections, because a row may be refused before an append is. Default: its own.
+   */
   readonly doubt?: WriteDoubt;
-  /** The gate's tables are in the same database: an append takes the payloads along that its events name. Default false. */
+  /** Whether the gate's tables are in the same database, so that an append can store its payloads. Default false. */
   readonly storesPayloads?: boolean;
-  /** How long one call keeps trying while the server does not answer. Default 5 s. */
+  /** How long one call is retried while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
-  /** How often a subscription looks for what other processes appended. Default 200 ms. */
+  /** How often a subscription reads the log in case other processes have appended. Default 200 ms. */
   readonly pollIntervalMs?: number;
   /** Connections for reading, beside the one for appending. Default 4. */
   readonly maxReadConnections?: number;
@@ -56,10 +61,10 @@ export interface PostgresEventStoreOptions {
 
 const POLL_INTERVAL_MS = 200;
 const MAX_READ_CONNECTIONS = 4;
-/** One try of an append; a hung server costs this much before the next connection is tried. */
+/** The time limit of one try of an append; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const PAGE_SIZE = 1_000;
-/** Callers that share one question for heads. */
+/** The most callers that share one query for heads. */
 const MAX_HEADS_CALLERS = 256;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
@@ -173,7 +178,7 @@ export class PostgresEventStore extends EventStore {
     return true;
   }
 
-  /** The function that does it is installed with the gate's tables, as the payloads are. */
+  /** The SQL function that writes companions is installed with the gate's tables, as the one for payloads is. */
   override get canAccompany(): boolean {
     return this.storesPayloads;
   }
@@ -234,8 +239,9 @@ export class PostgresEventStore extends EventStore {
   }
 
   /**
-   * Once an append was not taken, or a row was refused that goes before one, whoever asks has an append tried that is taken
-   * back, until one succeeds. It may be the only one for long: health keeps callers away meanwhile.
+   * If an append was refused, or a row that is written before an append, every caller of this method tries an append
+   * that is rolled back, until one succeeds. For a long time there may be no other append, because a failing health
+   * check keeps callers away.
    */
   override async requireUsable(): Promise<void> {
     await this.head();
@@ -262,7 +268,7 @@ export class PostgresEventStore extends EventStore {
     );
   }
 
-  /** Waits for appends under way, then lets the connections go. Subscriptions are closed first, by whoever made them. */
+  /** Waits for appends under way, then closes the connections. Callers must have closed their subscriptions before. */
   async close(): Promise<void> {
     await this.appender.close();
     this.shared?.close();
@@ -283,7 +289,7 @@ export class PostgresEventStore extends EventStore {
     return { head, events, companions: null };
   }
 
-  /** Whoever waits for the call does not wait for a party that fails. */
+  /** An error of the accompanying party is ignored, because the appends themselves must be written. */
   private companionsOf(departing: DepartingAppends): Companions | null {
     try {
       return this.accompanyDeparting?.(departing) ?? null;
@@ -292,17 +298,17 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  /** What this process has just appended needs no reading back; the rest of the log is read. */
+  /** Events that this process has just appended are not read again; the rest of the log is read. */
   private async follow(after: Position, limit: number): Promise<readonly RecordedEvent[]> {
     const known = this.recent.after(after, limit);
     if (known.length > 0) return known;
     const events = await this.readAll(after, limit);
-    // A short page ends at the end of the log; the pages of a long catch-up are nobody's recent events.
+    // A short page reaches the end of the log. The pages of a long catch-up are not recent, so they are not kept.
     if (events.length < limit) this.recent.add(events);
     return events;
   }
 
-  /** One question for all who ask at the same moment. */
+  /** One query for all callers of the same moment. */
   private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
     const streams = [...new Set(asked.flat())];
     const rows = await this.read<{ stream: string; revision: string }>(HEADS, [textArray(streams)]);
@@ -310,7 +316,10 @@ export class PostgresEventStore extends EventStore {
     return asked.map(() => heads);
   }
 
-  /** A read may always be repeated: the first failure after a restart is only an old connection. */
+  /**
+   * A read is repeated until the deadline: after a restart of the server, its first failure only means that the
+   * connection was old.
+   */
   private async read<Row extends pg.QueryResultRow>(
     query: { readonly name: string; readonly text: string },
     values: readonly unknown[],

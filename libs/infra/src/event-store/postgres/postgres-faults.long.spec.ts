@@ -108,7 +108,7 @@ describe('the PostgreSQL event store', () => {
     expect(await positionsAreGapless()).toBe(true);
   });
 
-  it('says so within its deadline when there is no server, and works again when there is', async () => {
+  it('reports a missing server within its deadline, and works again once the server is back', async () => {
     const store = open({ deadlineMs: 300 });
     const append = firstOf(newStream());
     proxy.interrupt();
@@ -123,12 +123,12 @@ describe('the PostgreSQL event store', () => {
     for (const result of results) expect(result).toMatchObject({ reason: expect.any(StoreUnavailable) as unknown });
     expect(performance.now() - startedAt).toBeLessThan(4_500);
     proxy.resume();
-    // The connection is made anew, however long that takes.
+    // Waits until a new connection is made.
     expect(await vi.waitFor(() => store.append(append), PATIENCE)).toEqual({ revision: 0, position: 0n });
     expect(await vi.waitFor(() => store.heads([append.stream]), PATIENCE)).toEqual(new Map([[append.stream, 0]]));
   });
 
-  it('leaves no doubt behind when the deadline passed while others held the log', async () => {
+  it('lets an append be repeated safely if its deadline passed while another process held the lock', async () => {
     const store = open({ deadlineMs: 300 });
     const append = firstOf(newStream());
     await side.query('select pg_advisory_lock(4701)');
@@ -139,7 +139,7 @@ describe('the PostgreSQL event store', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('writes the neighbours of an append that the database refuses', async () => {
+  it('writes the other appends of a batch if the database refuses one of them', async () => {
     await side.query(`alter table event_store.events add check (type <> 'Poison')`);
     const store = open();
     const spoiled = { ...firstOf(newStream()), events: [newEvent(), newEvent({ type: 'Poison' })] };
@@ -186,13 +186,13 @@ describe('the PostgreSQL event store', () => {
     expect(await open().append(firstOf(newStream()))).toEqual({ revision: 0, position: 0n });
   });
 
-  it('hands on nothing after a hole in the log, and says where it is', async () => {
+  it('delivers no event after a hole in the log, and reports where the hole is', async () => {
     await open().append(firstOf(newStream(), 5));
     const kept = await side.query('delete from event_store.events where position = 2 returning *');
     const seen: RecordedEvent[] = [];
     const onError = vi.fn();
     const onEvents = (batch: readonly RecordedEvent[]): Promise<void> => Promise.resolve(void seen.push(...batch));
-    // Another process: the one that appended need not read it back.
+    // A store of another process: the one that appended the events would not read them.
     const store = open({ pollIntervalMs: 10 });
     const subscription = store.subscribeToAll({ after: START, batchSize: 2, onEvents, onError });
     await vi.waitFor(() => expect(onError).toHaveBeenCalledTimes(2), PATIENCE);
@@ -205,7 +205,7 @@ describe('the PostgreSQL event store', () => {
     await subscription.close();
   });
 
-  it('tells a subscription of an append here at once, however rarely it looks around', async () => {
+  it('delivers an append of this process to its subscriptions at once, however rarely they poll', async () => {
     const store = open({ pollIntervalMs: 60_000 });
     const seen: RecordedEvent[] = [];
     const onEvents = (batch: readonly RecordedEvent[]): Promise<void> => Promise.resolve(void seen.push(...batch));

@@ -6,7 +6,7 @@ import { firstOf, newStream } from '../../../../../test/support/new-event.js';
 import { createDurablePool, WriteDoubt } from '../../postgres/index.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-/** As the server says it of a disk that is full. */
+/** Makes the server refuse inserts as it does when the disk is full. */
 const REFUSE = `
 create function refuse() returns trigger language plpgsql as $$
 begin raise exception 'No space left on device' using errcode = '53100'; end $$;
@@ -36,8 +36,8 @@ const options = () => ({
   onConnectionLost: () => undefined,
 });
 
-describe('a log that takes no append', () => {
-  it('says what the server said, and is not usable until one is taken that leaves nothing behind', async () => {
+describe('a log that refuses appends', () => {
+  it('fails with the server’s words, and is unusable until a trial append is accepted and rolled back', async () => {
     await store.append(firstOf(newStream()));
     await store.requireUsable();
     await side.query(REFUSE);
@@ -52,7 +52,7 @@ describe('a log that takes no append', () => {
     expect(await store.head()).toBe(head);
   });
 
-  it('is told of by a row that was refused before any append', async () => {
+  it('is suspected as soon as a row beside the log was refused', async () => {
     const { onConnectionLost: onError, ...place } = options();
     const pool = createDurablePool({ ...place, onError, maxConnections: 1, doubt });
     await side.query(REFUSE);

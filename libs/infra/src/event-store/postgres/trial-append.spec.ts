@@ -6,7 +6,7 @@ import { firstOf, newStream } from '../../../../../test/support/new-event.js';
 import { CoalescingAppender } from './coalescing-appender.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
-/** What another process may take before its append counts as kept from the log. */
+/** How long an append of another process may take before it counts as blocked. */
 const DEADLINE_MS = 5_000;
 
 type Ask = (...sent: readonly unknown[]) => Promise<unknown>;
@@ -14,7 +14,7 @@ interface Asked {
   readonly query: Ask;
 }
 
-/** A pool of a process that stands still after each answer of the server, until `meanwhile` is over. */
+/** A pool of a process that stops after each answer of the server, until `meanwhile` is over. */
 const standingStill = (pool: pg.Pool, meanwhile: () => Promise<unknown>): pg.Pool => {
   const patiently = (asked: unknown): Asked => ({
     query: async (...sent) => {
@@ -52,7 +52,7 @@ describe('an append on trial', () => {
     await database.drop();
   });
 
-  it('keeps nobody from the log, wherever its process stands still', async () => {
+  it('blocks no other writer, wherever its process stops', async () => {
     const appended: unknown[] = [];
     const still = standingStill(pool, async () => appended.push(await store.append(firstOf(newStream()))));
     const appender = new CoalescingAppender(

@@ -40,7 +40,7 @@ afterEach(async () => {
 
 const append = (some: PostgresEventStore, count: number) =>
   some.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(count) });
-/** What a failover or a restored snapshot does: no connection survives it. */
+/** Does what a failover or a restored snapshot does: events are lost, and so are all connections. */
 const goBackTo = async (events: number): Promise<void> => {
   await side.query(`alter table event_store.events disable trigger user`);
   await side.query(`delete from event_store.events where position >= $1`, [events]);
@@ -51,7 +51,7 @@ const loseConnections = () =>
                where application_name like 'went back%' and datname = current_database()`);
 
 describe('a log that went back in time under a process (rule DEED-14)', () => {
-  it('is noticed by the next connection, whatever it is for', async () => {
+  it('is noticed by the next connection, whatever its purpose', async () => {
     await append(store, 3);
     await goBackTo(1);
     await expect(store.head()).rejects.toThrow(LogWentBack);
@@ -70,7 +70,7 @@ describe('a log that went back in time under a process (rule DEED-14)', () => {
     await reader.close();
   });
 
-  it('and has grown again since: another event stands there', async () => {
+  it('is noticed if it has grown again and another event has the position', async () => {
     await append(store, 3);
     await goBackTo(1);
     const next = open();
@@ -79,14 +79,14 @@ describe('a log that went back in time under a process (rule DEED-14)', () => {
     await next.close();
   });
 
-  it('and is empty now, without tables', async () => {
+  it('is noticed if it is empty now and has no tables', async () => {
     await append(store, 3);
     await side.query('drop schema event_store cascade');
     await loseConnections();
     await expect(store.head()).rejects.toThrow(LogWentBack);
   });
 
-  it('is noticed by whoever answered an append beside one that met a conflict', async () => {
+  it('is noticed after a batch in which one append was written and another met a conflict', async () => {
     const taken = newStream();
     await store.append({ stream: taken, expectedRevision: 'no_stream', events: newEvents(1) });
     const ends = await Promise.allSettled([
@@ -98,7 +98,7 @@ describe('a log that went back in time under a process (rule DEED-14)', () => {
     await expect(store.head()).rejects.toThrow(LogWentBack);
   });
 
-  it('and one that is whole is read on', async () => {
+  it('is not reported if the log is whole after the connections were lost', async () => {
     await append(store, 3);
     await loseConnections();
     expect(await store.head()).toBe(2n);
@@ -106,7 +106,7 @@ describe('a log that went back in time under a process (rule DEED-14)', () => {
     expect(onWentBack).not.toHaveBeenCalled();
   });
 
-  it('is not what a standby says that has not replayed all it received', async () => {
+  it('is not reported for a standby that has not yet replayed the whole log', async () => {
     const seenLog = new SeenLog(onWentBack);
     const server = await startOwnServer();
     const connect = async (): Promise<DatabaseClient> => {
