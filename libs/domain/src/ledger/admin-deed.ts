@@ -9,7 +9,7 @@ import type { LedgerEvent } from './deed.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
 
-/** What an admin deed says (rule DEED-12): who did what to which object. Of `data` only the digest enters the deed. */
+/** What an admin deed says (rule DEED-12): who did what to which object. Only the digest of `data` enters the deed. */
 export interface AdminAct {
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
@@ -32,12 +32,12 @@ const act = (
 ): AdminAct => ({ action, target: { type, id }, reason, data });
 
 /**
- * Every change to who can act, or what they may do, is sealed. A new event type of these contexts does not compile until
- * it says here how its deed reads.
+ * Every change to who can act, or what they may do, is sealed. A new event type of these contexts does not compile
+ * until this table says how its deed reads.
  */
 const ADMIN_ACTS: ActOf<AdminEvent> = {
   OrganizationCreated: ({ org, name, timezone, owner }) => act('org.created', 'org', org, { name, timezone, owner }),
-  // The settings of approvals, all three, and the days of retention are in the deed when they were sent.
+  // The three settings of approvals and the days of retention are in the deed only if the event has them.
   OrganizationUpdated: ({ org, fields, timezone, retention_days, approvals }) =>
     act('org.updated', 'org', org, {
       ...(approvals === undefined ? {} : { approvals: { ...approvals } }),
@@ -68,7 +68,7 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   LoginLinkIssued: ({ user, purpose, via }) => act('login_link.issued', 'user', user, { purpose, via }),
   OrganizationStopped: ({ org, reason }) => act('org.stopped', 'org', org, {}, reason),
   OrganizationStarted: ({ org, reason }) => act('org.started', 'org', org, {}, reason),
-  // Who made it is the actor of the deed.
+  // The deed's actor is whoever made the key.
   AdminKeyCreated: ({ record, expires_at }) =>
     act('admin_key.created', 'key', record.key, {
       ...(expires_at === undefined ? {} : { expires_at }),
@@ -139,14 +139,15 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     act('webhook.secret_rolled', 'webhook', webhook, { old_until, secret_version }),
   WebhookDisabled: ({ webhook, failing_since }) => act('webhook.disabled', 'webhook', webhook, { failing_since }),
   WebhookDeleted: ({ webhook }) => act('webhook.deleted', 'webhook', webhook, {}),
-  // Whoever holds the file finds its deed by the digest.
+  // A person who has the file finds its deed by the digest.
   FileSealed: ({ sha256, bytes, media_type, label }) =>
     act('file.sealed', 'file', sha256, { sha256, bytes, media_type, label }, label),
 };
 
 /**
- * Beside actions, which their fold judges: what an organization's log holds and no admin deed seals. Signing in and out
- * are security events without a deed (rule DEED-13); so are a sign-in that failed and an export, which change nothing.
+ * Event types of an organization's log that no admin deed seals; deeds of actions are decided by folding the action.
+ * Signing in and out are security events without a deed (rule DEED-13), and so are a failed sign-in and an export,
+ * because they change nothing.
  */
 const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> = {
   DeedSealed: true,
@@ -158,9 +159,9 @@ const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEven
 };
 
 /**
- * Null for an event that no admin deed seals.
- * @throws {UnknownEventType} a newer version may seal it. Passed over, it would never be: the deeds after it would say that
- *   everything before them is sealed
+ * What the admin deed for an event says; null for an event that no admin deed seals.
+ * @throws {UnknownEventType} when a newer version wrote the event and may seal it. If it were skipped, it would never
+ * be sealed, because later deeds say that everything before them is sealed
  */
 export const adminActOf = (envelope: EventEnvelope): AdminAct | null => {
   const { type, data } = envelope.event;

@@ -3,32 +3,35 @@ import type { OrgId, Timestamp } from '../kernel/index.js';
 
 /** What an audit finds. Each has a sentence in docs/cli.md. */
 export type AuditFaultCode =
-  /** Its id is not the one that its place and content give. */
+  /** The event's id is not the one that follows from its place and content. */
   | 'event_altered'
-  /** Its stream has no event before it, or the log has none at the position before its own. */
+  /** The event before it is missing, in its stream or at the position before its own. */
   | 'event_missing'
-  /** Nothing of this service writes it there: its action was over, or had not come so far, or is another one. */
+  /** The service never writes such an event there: the action was over, had not come so far, or is another one. */
   | 'event_unexpected'
-  /** It is no JSON, or of a type that this version does not know: so it is not known what it asks for. */
+  /** The event is no JSON, or of a type that this version does not know, so whether it asks for a deed is unknown. */
   | 'event_unreadable'
-  /** An event asks for a deed, and the ledger goes on without it. */
+  /** An event asks for a deed, and the ledger continues without that deed. */
   | 'deed_missing'
-  /** No event that is left asks for it. */
+  /** No event that still waits for a deed asks for this one. */
   | 'deed_unasked'
-  /** The log gives other bytes for it. */
+  /** The deed made again from the log has other bytes. */
   | 'deed_differs'
-  /** Its seal does not hold under the key that the log registered. */
+  /** The deed's seal does not verify under the key that the log registered. */
   | 'bad_seal'
-  /** The signature of its COSE form does not hold under that key. */
+  /** The signature of the deed's COSE form does not verify under that key. */
   | 'bad_cose_signature'
   /**
-   * Its key was not active or was revoked when it was sealed; or the key was retired to an earlier time than the
-   * deed's; or the deed is dated before the one before it.
+   * The deed's key was not active or was revoked when it was sealed; or the key was retired as of a time before the
+   * deed's; or the deed is dated before the deed that it follows.
    */
   | 'key_not_valid'
-  /** What the event names by its digest, arguments or a result, is not stored beside the log, and retention did not remove it. */
+  /**
+   * The payload that the event names by its digest (such as arguments or a result) is not stored beside the log, and
+   * retention did not remove it.
+   */
   | 'payload_missing'
-  /** What is stored there has another digest. */
+  /** The stored payload has another digest. */
   | 'payload_differs';
 
 /** The place of an event. */
@@ -41,36 +44,42 @@ export interface AuditPlace {
 
 export interface AuditFault extends AuditPlace {
   readonly code: AuditFaultCode;
-  /** Of the payload that the event names; its owner is the action of the stream. Null for a fault of anything else. */
+  /** The kind of the payload that the event names; its owner is the action of the stream. Null for any other fault. */
   readonly kind: PayloadName['kind'] | null;
-  /** Also null where what the event names is no digest. */
+  /** The payload's digest; null if `kind` is, or if what the event names is not a digest. */
   readonly digest: PayloadName['digest'] | null;
 }
 
-/** A payload to be compared, and the event that names it. */
+/** A payload that is to be compared, and the event that names it. */
 export interface AuditedPayload {
   readonly named: NamedPayload;
   readonly place: AuditPlace;
-  /** Named after its action's deed may have been sealed: the audit itself does not know whether retention has passed it. */
+  /**
+   * The event may have come after the action's deed was sealed, so the audit cannot tell from the log whether retention
+   * has passed it.
+   */
   readonly isLate?: true;
 }
 
-/** What is known of a payload once it was compared. `removed`, said of a late one alone: retention has passed its action. */
+/**
+ * The result of comparing a payload; null if it is as it was written. `removed`, only for one that `isLate`: retention
+ * has removed it.
+ */
 export type ComparedPayload = PayloadFault | 'removed' | null;
 
 export interface AuditVerdict {
   readonly events: number;
-  /** Rebuilt from the log and compared. */
+  /** Deeds that were made again from the log and compared. */
   readonly deeds: number;
-  /** Named by events, and compared with what is stored beside the log. */
+  /** Payloads that events name and that were compared with those stored beside the log. */
   readonly payloads: number;
-  /** Those of them that are gone because retention has passed the deed of their action. */
+  /** How many of these payloads are gone because retention has passed the deed of their action. */
   readonly payloadsRemoved: number;
   /** Events that ask for a deed which the ledger does not hold yet. */
   readonly unsealed: number;
-  /** When the oldest of them was recorded; null without one. */
+  /** When the oldest of these events was recorded; null if there is none. */
   readonly unsealedSince: Timestamp | null;
   readonly faultCount: number;
-  /** The first of them. */
+  /** The first of the faults. */
   readonly faults: readonly AuditFault[];
 }

@@ -3,7 +3,7 @@ import { payloadNamedBy, type ActionEvent, type PayloadName } from '../gate/inde
 import { idInStream, parseId, type EventEnvelope, type OrgId } from '../kernel/index.js';
 import type { AuditedPayload, AuditFaultCode, AuditPlace, ComparedPayload } from './audit-verdict.js';
 
-/** Events that may come when retention has passed the deed of their action already. */
+/** Events that may come after retention has already passed the deed of their action. */
 const COME_LATE: ReadonlySet<ActionEvent['type']> = new Set(['LateReport', 'WitnessAmended']);
 
 export type PayloadFaultFound = (
@@ -12,39 +12,42 @@ export type PayloadFaultFound = (
   payload: PayloadName,
 ) => void;
 
-/** One organization's ledger, as far as retention and the log were read. */
+/** The state of one organization's ledger at the current place of the replay. */
 interface RetainedLedger {
   /** Retention has passed the deeds up to this revision. */
   passedUpTo: number;
-  /** Of the last deed that was stepped. */
+  /** The revision of the last deed in the replay. */
   revision: number;
-  /** Payloads that are not stored, by the action, of whose deed it is not known yet whether retention has passed it. */
+  /**
+   * By action, payloads that are not stored; the replay has not yet reached the action's deed, so it is unknown whether
+   * retention has passed it.
+   */
   readonly missing: Map<string, AuditedPayload[]>;
 }
 
 /**
- * The payloads that a replayed log names. One that is not stored is no fault where retention has passed the deed of its
- * action, which stands later in the log than the event that names it: so it is held until that deed comes by. Only
- * actions that are in flight at that place are held.
+ * The payloads that a replayed log names. A payload that is not stored is no fault if retention has passed the deed of
+ * its action. That deed comes later in the log than the event that names the payload, so the payload is held until
+ * then. Only payloads of actions in flight at that place of the log are held.
  */
 export class AuditedPayloads {
   count = 0;
   removed = 0;
   private named: AuditedPayload[] = [];
   private readonly ledgers = new Map<OrgId, RetainedLedger>();
-  /** Deeds of actions by the action, stepped since payloads were taken the last time but one. */
+  /** Revisions of the deeds of actions, by action, that were replayed since the last call of `take` but one. */
   private sealed = new Map<string, number>();
   private sealing = new Map<string, number>();
 
   constructor(private readonly found: PayloadFaultFound) {}
 
-  /** Of an event of an action's stream. */
+  /** For an event of an action's stream. */
   onEvent(org: OrgId, { event, recorded: { stream, revision } }: EventEnvelope<ActionEvent>): void {
     const name = payloadNamedBy(event) as PayloadName | null | undefined;
     if (!name) return;
     const place = { org, stream, revision };
     const owner = idInStream(stream);
-    // Nothing is ever stored under a name of another form, and a database may not even take the question.
+    // Nothing is stored under a name of another form, and the database may not even accept the query.
     if (!parseId('act', owner) || !isDigest(name.digest)) return this.found('payload_missing', place, name);
     this.named.push({ named: { ...name, owner }, place, ...(COME_LATE.has(event.type) ? { isLate: true } : {}) });
   }
@@ -57,7 +60,7 @@ export class AuditedPayloads {
       this.removed += ledger.missing.get(action)?.length ?? 0;
       ledger.missing.delete(action);
     }
-    // Deeds that follow are not passed, whichever actions they are of.
+    // Retention has not passed any later deed, so payloads that are still held are missing.
     if (revision >= ledger.passedUpTo) this.giveUp(ledger);
   }
 
@@ -69,7 +72,7 @@ export class AuditedPayloads {
     return named;
   }
 
-  /** @param revision of the last deed that retention has passed, asked for after the payloads were compared */
+  /** @param revision of the last deed that retention has passed, read after the payloads were compared */
   passed(org: OrgId, revision: number): void {
     this.ledgerOf(org).passedUpTo = revision;
   }
@@ -84,7 +87,7 @@ export class AuditedPayloads {
     }
   }
 
-  /** The log is at its end: an action that has no deed there was not passed. */
+  /** The log has ended: retention has not passed an action that has no deed. */
   end(): void {
     for (const ledger of this.ledgers.values()) this.giveUp(ledger);
   }

@@ -10,17 +10,18 @@ import { SharedChecks } from './shared-checks.js';
 /** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
 export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
 
-/** Below the route's own limit, so that the caller is told what was checked until then. */
+/** Below the route's own limit, so that the answer can still tell the caller what was checked until then. */
 export const CHECK_TIME_LIMIT_MS = 20_000;
 /**
- * Deeds whose signatures are being verified at a time: enough to be quick, few enough to leave threads of the pool to the
- * sealer. Each deed is judged in a round of the event loop of its own, so that requests are answered between any two.
+ * The number of deeds whose signatures are verified at a time: enough to be quick, few enough to leave threads of the
+ * pool to the sealer. Each deed is judged in a round of the event loop of its own, so that requests are answered
+ * between any two.
  */
 const DEEDS_IN_FLIGHT = 4;
 
 /**
- * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the columns
- * beside the bytes say the same. It is what an auditor does with a bundle, done where the deeds are.
+ * Verifies stored deeds again, from the bytes in the log: hash, form, seal, key and link of each, and that the stored
+ * members beside the bytes agree with them. It does in place what an auditor does with a bundle.
  */
 export class CheckLedger {
   private readonly checks = new SharedChecks<LedgerCheck>();
@@ -32,9 +33,10 @@ export class CheckLedger {
     private readonly clock: Clock,
   ) {}
 
-  /** @param abandoned the asker went away: the rest is left out */
+  /** @param abandoned aborted when the caller has gone: the remaining deeds are not checked */
   check(org: OrgId, range: CheckedRange, abandoned: EndSignal): Promise<LedgerCheck> {
-    // Counted from the asking: whoever had to wait gets an answer in time, even if only that nothing was checked.
+    // The deadline counts from the call, so that a caller who had to wait for its turn still gets an answer in time,
+    // even if that answer is that nothing was checked.
     const deadlineMs = this.clock.monotonicMs() + CHECK_TIME_LIMIT_MS;
     const what = 'last' in range ? `last ${range.last}` : `since ${range.since}`;
     return this.checks.run(org, what, abandoned, (gone) => this.checkNow(org, range, deadlineMs, gone));
@@ -53,7 +55,7 @@ export class CheckLedger {
         ? Math.max(1, headSeq - range.last + 1)
         : await this.ledger.firstSeqSince(org, range.since, headSeq);
     const head = await this.headAt(org, headSeq);
-    // Listed after the head was read: so the keys that sealed the deeds up to there are in the list.
+    // The keys are listed after the head was read, so that they include every key that sealed a deed up to the head.
     const keys = new ListedKeys(sealKeyEntries(await this.keys.list()));
     const walk = new ChainWalk<DeedFault>(await this.positionBefore(org, first));
     const mayGoOn = (): boolean => !abandoned.aborted && this.clock.monotonicMs() < deadlineMs;
@@ -92,7 +94,7 @@ export class CheckLedger {
     while (inFlight.length > 0) await stepFirst();
   }
 
-  /** What the first deed must link to: the hash of the bytes before it, which themselves are not judged. */
+  /** What the first deed must link to: the hash of the deed before it, which itself is not judged. */
   private async positionBefore(org: OrgId, first: number): Promise<ChainPosition> {
     if (first === 1) return startOfChain(org);
     const recorded = await this.ledger.recordAt(org, first - 1);

@@ -20,7 +20,7 @@ import {
 import type { LedgerEvent } from './deed.events.js';
 import type { SealRequest } from './seal-source.js';
 
-/** A deed at its place in the chain, not signed yet. */
+/** A deed at its place in the chain, before it is signed. */
 export interface ComposedDeed {
   readonly request: SealRequest;
   readonly previous: ChainEnd;
@@ -34,9 +34,9 @@ export interface SealedDeed {
   readonly event: LedgerEvent;
 }
 
-/** The deed before the next one. */
+/** The end of a chain: the deed that the next one follows. */
 export interface ChainEnd {
-  /** 0 where there is none. */
+  /** 0 if the chain has no deed. */
   readonly seq: number;
   readonly bodyHash: Digest | null;
 }
@@ -44,8 +44,8 @@ export interface ChainEnd {
 type StoredSeal = ReturnType<typeof sealDeed>;
 
 /**
- * The deed of a request at its place in the chain. Everything but `issued_at` and the key comes from the log, so an
- * auditor who takes `issued_at` from the deed gets the same bytes.
+ * The body of the deed for a request at its place in the chain. Everything but `issued_at` and the key comes from the
+ * log, so an auditor who takes `issued_at` from the stored deed gets the same bytes.
  */
 export const deedBodyOf = (request: SealRequest, previous: ChainEnd, issuedAt: string, kid: string): Uint8Array => {
   const { sections } = request;
@@ -82,7 +82,7 @@ export const sealComposed = (deed: ComposedDeed, key: SigningKey): SealedDeed =>
   return { request, event: deedEvent(request, previous, body, { issuedAt, seal: sealDeed(body, bodyHash, key) }) };
 };
 
-/** All that a deed's event says. */
+/** The event that records a sealed deed. */
 export const deedEvent = (
   request: SealRequest,
   previous: ChainEnd,
@@ -106,7 +106,7 @@ export const deedEvent = (
   },
 });
 
-/** All that stands beside it in the log; none of it is a choice. */
+/** The metadata of a deed's event. All of it follows from the deed and its source. */
 export const deedMetadata = ({ data }: LedgerEvent, source: EventPlace): EventMetadata => {
   const { org, deed, issued_at: now } = data;
   const caused = { org, actor: SYSTEM, requestId: null, commandId: source.event_id, correlation: deed, now };

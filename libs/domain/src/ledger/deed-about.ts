@@ -1,16 +1,16 @@
 import type { DeedBody } from '#libs/crypto';
 import type { AgentId } from '../kernel/index.js';
 
-/** What came of an action, in one word: of the person who was asked, of the policy, else of the tool. */
+/** How an action ended, in one word: by the person who was asked, by the policy, or else by the tool. */
 type DeedOutcome = 'denied' | 'expired' | 'cancelled' | NonNullable<DeedBody['execution']>['status'];
 
-/** What a deed is about, for whoever looks through many: nothing that its bytes do not say. */
+/** What a deed is about, for lists of deeds. It says nothing that the deed's bytes do not say. */
 export type DeedAbout =
   | {
       readonly tool: string;
-      /** Whose action it is. */
+      /** The agent that submitted the action. */
       readonly agent: AgentId | null;
-      /** Null where the deed tells of no decision and no execution, as an amendment may. */
+      /** Null if the deed has no decision and no execution, as an amendment may. */
       readonly outcome: DeedOutcome | null;
       readonly level: NonNullable<DeedBody['witness']>['level'] | null;
       readonly verdict: NonNullable<DeedBody['witness']>['verdict'] | null;

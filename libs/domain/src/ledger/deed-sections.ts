@@ -3,13 +3,16 @@ import type { Approval, LivingAction } from '../gate/index.js';
 import type { Actor } from '../kernel/index.js';
 import type { AdminAct } from './admin-deed.js';
 
-/** What a deed says, before it gets its place in the chain (docs/deed-format.md). Members are snake case: they are the format's. */
+/**
+ * What a deed says, before it gets its place in the chain (docs/deed-format.md). Members are in snake case because the
+ * format's are.
+ */
 export type DeedSections = Pick<
   DeedBody,
   'kind' | 'who' | 'action' | 'policy' | 'approval' | 'execution' | 'witness' | 'cost' | 'admin'
 >;
 
-/** Members stand in the order of RFC 8785, in which they are written. */
+/** The sections of an action's deed. Members are in the order of RFC 8785, in which they are written. */
 export const actionSections = (action: LivingAction): DeedSections => {
   const { submission } = action;
   return {
@@ -62,7 +65,10 @@ const policySection = ({ decision, decidedAt, submission }: LivingAction): DeedS
   };
 };
 
-/** Null while it is pending: such an action has no deed. */
+/**
+ * Null for an action without an approval, or while the approval is pending; an action with a pending approval has no
+ * deed.
+ */
 const approvalSection = ({ approval }: LivingAction): DeedSections['approval'] => {
   if (approval === null || approval.status === 'pending' || approval.decidedAt === null) return null;
   const { terms, status, decidedAt, decidedBy, decidedUnder } = approval;
@@ -80,7 +86,9 @@ const approvalSection = ({ approval }: LivingAction): DeedSections['approval'] =
 
 type Signature = NonNullable<DeedSections['approval']>['countersigned'][number];
 
-/** Of each person the latest. Of an approved action those that made it so; of another, which none did, all that were given. */
+/**
+ * The latest signature of each person. For an approved action, those that counted; for any other, all that were given.
+ */
 const signaturesOf = ({ status, signatures, counted }: Approval): Signature[] => {
   const latest = new Map<string, Signature>();
   for (const { at, by } of signatures) {
@@ -103,7 +111,7 @@ const witnessSection = ({ witness }: LivingAction): DeedSections['witness'] => {
   return { evidence_digest, level, method, reasons: [...reasons], verdict };
 };
 
-/** Later evidence about an action: which one, who came with it, and the verdict as it stands now. */
+/** The sections of an amendment: the action, the actor of the later evidence, and the verdict as it is now. */
 export const amendmentSections = (action: LivingAction, actor: Actor): DeedSections => {
   const sections = actionSections(action);
   const { agent } = action.submission;
@@ -124,7 +132,10 @@ export const amendmentSections = (action: LivingAction, actor: Actor): DeedSecti
   };
 };
 
-/** Data is sealed by digest only: no name, label or address ever stands in an admin deed (rule DEED-12). */
+/**
+ * The sections of an admin deed. Data is sealed by digest only: no name, label or address is ever in an admin deed
+ * (rule DEED-12).
+ */
 export const adminSections = (act: AdminAct, actor: Actor): DeedSections => ({
   kind: 'admin',
   who: {

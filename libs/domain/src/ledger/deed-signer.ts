@@ -16,14 +16,14 @@ import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-k
 import type { SealRequest } from './seal-source.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
-/** At most this many bytes in one append (rule DEED-8). */
+/** The most bytes of deeds in one append (rule DEED-8). */
 const BATCH_MAX_BYTES = 512 * 1024;
-/** A deed holds the event loop for 0.2 ms: two signatures and a verification. */
+/** Signing a deed blocks the event loop for 0.2 ms: two signatures and a verification. */
 const DEEDS_A_ROUND = 16;
 
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 
-/** No key is valid now. Outcomes stay recorded and unsealed until one is (rule DEED-5). */
+/** No key is valid now. Outcomes stay recorded and unsealed until a key is (rule DEED-5). */
 export class NoActiveSealKey extends ForeseenFault {
   override readonly name = 'NoActiveSealKey';
   constructor() {
@@ -31,12 +31,12 @@ export class NoActiveSealKey extends ForeseenFault {
   }
 }
 
-/** Deeds that follow each other, not written yet. */
+/** Consecutive deeds that are signed and not yet written. */
 export interface SignedDeeds {
   readonly deeds: readonly SealedDeed[];
   /**
-   * The revisions of the seal keys that they were signed under: nothing is sealed under keys that have changed
-   * meanwhile.
+   * The revision of the seal keys' stream under which the deeds were signed. They may be written only if that stream
+   * has not changed since.
    */
   readonly keys: ReadonlyMap<string, number>;
 }
@@ -47,34 +47,37 @@ export interface SignerParts {
   readonly clock: Clock;
 }
 
-/** Makes deeds at the end of a ledger and signs them with the key that is active. */
+/** Composes deeds at the end of a ledger and signs them with the active key. */
 export class DeedSigner {
-  /** The key of the last deeds. */
+  /** The key that signed the last deeds. */
   private signingKey: SigningKey | null = null;
   private readonly rounds = new Rounds(DEEDS_A_ROUND);
 
   constructor(private readonly parts: SignerParts) {}
 
   /**
-   * The next deeds after a tail, as many as one append holds.
-   * @throws {NoActiveSealKey} {StoreUnavailable} and what the key ring throws
+   * Signs the next deeds after a tail, as many as one append holds.
+   * @throws {NoActiveSealKey} when no key is valid now
+   * @throws {StoreUnavailable} when the seal keys cannot be read
+   * @throws what the key ring throws
    */
   async sign(tail: LedgerTail, requests: readonly SealRequest[]): Promise<SignedDeeds> {
-    // The time is read before the keys are. A rotation that this answer does not know of yet retires its key at least a
-    // minute after that time, however long this process stands still before it signs (INV-06).
+    // The time is read before the keys. A rotation that the store's answer does not include yet retires its key at
+    // least a minute after that time, however long this process stops before it signs (INV-06).
     const now = timestampOf(this.parts.clock.nowMs());
     const under = async (keys: Folded<SealKeys>): Promise<SignedDeeds> => {
       return { deeds: await this.signUnder(keys.state, now, tail, requests), keys: standing(keys) };
     };
     const { streams } = this.parts;
     if (streams.canRequire) {
-      // The append requires that the keys are still these. Where these give no signature, the current ones may.
+      // Signed with the cached keys, because the append requires that they have not changed. If these give no
+      // signature, the current keys may.
       const known = streams.known(SEAL_KEYS);
       const signed = known && (await under(known).catch(() => null));
       return signed ?? under(await streams.load(SEAL_KEYS));
     }
-    // Signed under the keys as they were, while the store is asked. The signature counts only where they are still the
-    // same.
+    // Signed with the cached keys while the store is asked for the current ones. The signature counts only if they are
+    // the same.
     const [current, signed] = await Promise.allSettled([
       streams.load(SEAL_KEYS),
       streams.remembered(SEAL_KEYS).then(async (keys) => ({ keys, signed: await under(keys) })),
@@ -84,7 +87,7 @@ export class DeedSigner {
     return isCurrent ? signed.value.signed : under(current.value);
   }
 
-  /** One deed, at once, by what is known without asking anybody; null where that is not enough. */
+  /** Signs one deed synchronously, from cached keys alone; null if they are not enough. */
   signAtOnce(tail: LedgerTail, request: SealRequest): SignedDeeds | null {
     const { signingKey } = this;
     const keys = this.parts.streams.known(SEAL_KEYS);
@@ -94,7 +97,10 @@ export class DeedSigner {
     return { deeds: [deed], keys: standing(keys) };
   }
 
-  /** From now on deeds are signed under the keys as they are now. @throws {StoreUnavailable} */
+  /**
+   * Loads the current seal keys, so that the next deeds are signed with them.
+   * @throws {StoreUnavailable} when the keys cannot be read
+   */
   async askAgain(): Promise<void> {
     await this.parts.streams.load(SEAL_KEYS);
   }
@@ -125,10 +131,10 @@ export class DeedSigner {
   }
 }
 
-/** A clock that goes back cannot put a deed before the one it follows (rule DEED-4). */
+/** A deed is never dated before the deed that it follows, even if the clock was set back (rule DEED-4). */
 const nextSealAfter = ({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null =>
   nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
 
 const standing = ({ stream, revision }: Folded<SealKeys>): ReadonlyMap<string, number> =>
-  // Without a stream there is no key, and nothing is signed.
+  // Without a stream there is no key, so nothing is signed.
   new Map(revision === 'no_stream' ? [] : [[stream, revision]]);

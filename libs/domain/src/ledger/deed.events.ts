@@ -4,8 +4,8 @@ import type { ActionId, DeedId, OrgId, Timestamp } from '../kernel/index.js';
 export type DeedKind = 'action' | 'amendment' | 'admin';
 
 /**
- * Stream `ledger-<org_id>`: this and nothing else. Deed `seq` = stream revision + 1, so the store's expected revision is
- * what keeps the chain gapless. The event's id comes from `body_hash`, its metadata names the source event.
+ * The only event of a stream `ledger-<org_id>`. Deed `seq` = stream revision + 1, so the expected revision of the
+ * append keeps the chain gapless. The event's id comes from `body_hash`; its metadata names the source event.
  */
 export type LedgerEvent = {
   type: 'DeedSealed';
@@ -19,7 +19,7 @@ export type LedgerEvent = {
     /** The canonical bytes, which are UTF-8 text. */
     body: string;
     body_hash: Digest;
-    /** Of the deed before; null for the first. */
+    /** The body hash of the deed before; null for the first deed. */
     prev_hash: Digest | null;
     kid: string;
     /** Ed25519 over `service/deed/v1` LF body_hash; unpadded base64url. */

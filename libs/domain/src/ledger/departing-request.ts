@@ -11,17 +11,17 @@ import { adminActOf } from './admin-deed.js';
 import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
 import { foldAction, foldActionOn, sealRequestOf, type SealRequest } from './seal-source.js';
 
-/** How far things are sealed. */
+/** How far the log is sealed, as the sealer knows it. */
 export interface SealedSoFar {
-  /** Everything in the log up to here is sealed, or waits for its organization alone. */
+  /** Every event up to here is sealed, or belongs to an organization that is parked. */
   readonly seenUpTo: Position;
-  /** The source of an organization's last deed; null where nothing can be sealed for it at the moment. */
+  /** The position of the source event of an organization's last deed; null if nothing can be sealed for it now. */
   sealedUpTo(org: OrgId): Position | null;
-  /** The action as it stood before an event of its stream; null where that is not known. */
+  /** The action before an event of its stream; null if the sealer does not know it. */
   actionBefore(event: Pick<RecordedEvent, 'stream' | 'revision'>): Action | null;
 }
 
-/** Whether an action can get a deed by an event of this type: the others need not be read. */
+/** Whether an event of this type can give its action a deed. Events of the other types need not be decoded. */
 const RECORDS: Readonly<Record<ActionEvent['type'], boolean>> = {
   ActionSubmitted: false,
   ActionDecided: true,
@@ -42,18 +42,19 @@ const RECORDS: Readonly<Record<ActionEvent['type'], boolean>> = {
   SubmissionAbandoned: false,
 };
 
-/** A sealer that has more events than this still to see has work of its own to do first. */
+/** With more unseen events than this, the sealer has to seal those first. */
 const MAX_UNSEEN = 64;
 
 /**
- * The one deed that departing events ask for, to be sealed with them. Null where they ask for none or for several. Null
- * also where something before them has to be sealed first, or is not known: a ledger has the order of the log.
+ * The request for the one deed that departing events ask for, so that it is sealed in the same commit. Null if they ask
+ * for none or for several. Null also if an event before them has to be sealed first, or may have to, because a ledger
+ * follows the order of the log.
  */
 export const departingRequest = (departing: DepartingAppends, sealed: SealedSoFar): SealRequest | null => {
-  // What departs is judged by the seal keys as they are before it.
+  // A deed must be judged by the seal keys as they are before it, so none goes along with a change of them.
   if (departing.events.some(({ stream }) => stream === SEAL_KEYS_STREAM)) return null;
   const asking = departing.events.filter(isAsking);
-  // A busy moment: no action is folded in vain.
+  // With several candidates the answer is usually null, so no action is folded for nothing.
   if (asking.filter(({ stream }) => isOfAction(stream)).length > 1) return null;
   const [request, ...more] = asking.flatMap((recorded) => requestsOf(recorded, departing, sealed));
   if (request === undefined || more.length > 0) return null;
@@ -90,7 +91,7 @@ const beginningOf = ({ stream, revision }: RecordedEvent, departing: DepartingAp
   return events && foldAction(events.map((event) => decodeEvent(event)));
 };
 
-/** Whether an event of this version may ask for a deed; a fold says whether it does. */
+/** Whether an event of this version may ask for a deed; only a fold of its action tells whether it does. */
 const isAsking = (recorded: RecordedEvent): boolean => {
   const { stream, type } = recorded;
   if (!isOfAction(stream)) return categoryOf(stream) !== 'ledger';
@@ -101,7 +102,10 @@ const hasDeed = (event: ActionEvent): boolean => isRecordedBy(event) || isAmende
 
 const isOfAction = (stream: string): boolean => categoryOf(stream) === 'action';
 
-/** Whether an event may ask for a deed of this organization. What cannot be read, or is of a newer version, may. */
+/**
+ * Whether an event may ask for a deed of this organization. True for an event that cannot be read, or is of a newer
+ * version.
+ */
 const mayAsk = (recorded: RecordedEvent, org: OrgId): boolean => {
   try {
     const envelope = decodeEvent(recorded);

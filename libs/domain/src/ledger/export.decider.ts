@@ -9,7 +9,7 @@ type StartExport = {
   readonly metadata: CommandMetadata;
 };
 
-/** The same range may be exported as often as somebody asks: each request is a stream. */
+/** Each request is a stream of its own, so the same range may be exported any number of times. */
 export const exportDecider: Decider<Export, StartExport, ExportEvent> = {
   category: 'export',
   eventTypes: { ExportStarted: true },

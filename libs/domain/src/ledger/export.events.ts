@@ -1,6 +1,8 @@
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
-/** What was asked for, and which deeds that is: both ends of `seq` are inclusive, and null where there is none. */
+/**
+ * The range that was asked for, and the deeds in it: both ends of `seq` are inclusive, and null if there is no deed.
+ */
 export interface ExportedRange {
   readonly org: OrgId;
   readonly kind: 'deeds';
@@ -13,7 +15,7 @@ export interface ExportedRange {
 }
 
 /**
- * Stream `export-<command id>`: this event and nothing after it. In the log before the first byte goes out. It does not say that
- * the export came to its end.
+ * The only event of a stream `export-<command id>`. It is in the log before the first byte goes out, and does not say
+ * that the export was completed.
  */
 export type ExportEvent = { type: 'ExportStarted'; data: ExportedRange & { at: Timestamp } };

@@ -15,7 +15,7 @@ import { type EventPlace, type OrgId, type RecordedEvent, uuidOfHash } from '../
 import type { LedgerEvent } from './deed.events.js';
 import type { DeedFault } from './ledger-check.js';
 
-/** The registered seal keys, each decoded and judged once. */
+/** The registered seal keys. Each is decoded and judged once. */
 export class ListedKeys {
   private readonly lookups: ReadonlyMap<string, KeyLookup>;
 
@@ -40,9 +40,10 @@ const lookupOf = (entry: SealKeyEntry): KeyLookup => {
 };
 
 /**
- * Judges everything of a stored deed that needs no other deed: what the verifier of bundles judges, what stands beside
- * the bytes, and the signature of the COSE form. No bundle carries that signature, but the service hands it out: damage
- * to it is found here, before somebody asks. It doubles the work of the pool, for which 10,000 deeds leave enough time.
+ * Judges everything about a stored deed that needs no other deed: what the verifier of bundles judges, the members
+ * stored beside the bytes, and the signature of the COSE form. No bundle carries that signature, but the service hands
+ * it out, so damage to it should be found before somebody asks for it. Its check doubles the work, for which the time
+ * limit of a check of 10,000 deeds leaves room.
  */
 export const judgeRecord = async (
   org: OrgId,
@@ -63,7 +64,7 @@ export const judgeRecord = async (
   return isSigned && !(await isCoseSigned) ? { fault: 'bad_cose_signature' } : judgement;
 };
 
-/** The hash of the stored bytes, whatever stands beside them; null when there are none. */
+/** The hash of the stored bytes, whatever is stored beside them; null if there are no bytes. */
 export const bodyHashOf = (recorded: RecordedEvent): Digest | null => {
   const body = (parsedObject(recorded.data) as { body?: unknown } | null)?.body;
   return typeof body === 'string' ? digestOf(Buffer.from(body)) : null;
@@ -82,13 +83,13 @@ const TEXTS = [
   'cose_signature',
 ] as const satisfies (keyof LedgerEvent['data'])[];
 
-/** Null when it is not what the sealer writes. Whoever can write to the database can put anything here. */
+/** Null if the event is not one that the sealer writes: whoever can write to the database can put anything here. */
 const storedOf = ({ id, type, data, metadata }: RecordedEvent): StoredRecord | null => {
   const stored = parsedObject(data) as Partial<LedgerEvent['data']> | null;
   const source = (parsedObject(metadata) as { source?: unknown } | null)?.source;
   if (type !== 'DeedSealed' || stored === null || typeof source !== 'object' || source === null) return null;
   if (!TEXTS.every((name) => typeof stored[name] === 'string') || !isDigest(stored.body_hash)) return null;
-  // The event of a deed takes its id from the body hash.
+  // The id of a deed's event is derived from the body hash.
   if (id !== uuidOfHash(stored.body_hash.slice('sha256:'.length))) return null;
   return { data: stored as LedgerEvent['data'], source };
 };
@@ -103,7 +104,10 @@ const parsedObject = (text: string): object | null => {
   }
 };
 
-/** What is stored beside the bytes is there to be found without parsing them. It must say no more than they do. */
+/**
+ * Whether the members stored beside the bytes agree with them. They exist so that readers need not parse the bytes, and
+ * must say nothing that the bytes do not say.
+ */
 const tellsTheSame = ({ data, source }: StoredRecord, body: DeedBody): boolean =>
   data.org === body.org &&
   data.deed === body.id &&

@@ -1,23 +1,23 @@
 import type { Digest, OwnFault, PlaceFault, TrustFault } from '#libs/crypto';
 import type { Timestamp } from '../kernel/index.js';
 
-/** What is wrong with a stored deed by itself. */
+/** What can be wrong with a stored deed, judged by itself. */
 export type DeedFault =
   /** The stored event is not one that the sealer writes. */
   | 'bad_record'
-  /** The columns beside the bytes say something else than the bytes. */
+  /** The stored members beside the bytes differ from the bytes. */
   | 'record_mismatch'
-  /** The signature of the COSE form does not hold. */
+  /** The signature of the COSE form does not verify. */
   | 'bad_cose_signature'
-  /** The next deed is not at its place. */
+  /** The deed is not at the next place of the ledger. */
   | 'gap'
   | OwnFault;
 
-/** Why not everything is proven, although nothing is known to be wrong. */
+/** Why the check is incomplete although no fault was found. */
 export type Gap =
   /** The ledger ends before its own last revision. */
   | 'missing_deeds'
-  /** The check's time was over. */
+  /** The check reached its time limit. */
   | 'time_limit';
 
 /** The answer of GET /v1/ledger/check. Reasons are named as in the verdict about a bundle. */
@@ -25,16 +25,19 @@ export interface LedgerCheck {
   readonly object: 'ledger_check';
   readonly result: 'intact' | 'broken' | 'incomplete';
   readonly reason: DeedFault | PlaceFault | TrustFault | Gap | null;
-  /** The lowest seq that is not proven; null when all are. */
+  /** The lowest seq that is not proven; null if all are. */
   readonly first_bad_seq: number | null;
-  /** Every hash, seal and link of the range holds, whatever the keys are worth. */
+  /** Every hash, seal and link of the range verifies, whether or not the keys are valid. */
   readonly links_intact: boolean;
-  /** Deeds whose hash, seal and link hold, counted from `first_seq`. */
+  /** The number of deeds whose hash, seal and link verify, counted from `first_seq`. */
   readonly checked: number;
-  /** The range that was asked for, up to the head; null when it holds no deed. */
+  /** The range that was asked for, up to the head; null if it holds no deed. */
   readonly first_seq: number | null;
   readonly last_seq: number | null;
-  /** The last deed of the ledger when the check began, its hash taken from its bytes; null when there is none to read. */
+  /**
+   * The last deed of the ledger when the check began, with the hash of its bytes; null if there is none that can be
+   * read.
+   */
   readonly head: { readonly seq: number; readonly body_hash: Digest } | null;
   readonly checked_at: Timestamp;
 }

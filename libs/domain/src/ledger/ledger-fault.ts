@@ -1,6 +1,9 @@
 import { isStoreAway, type RecordedEvent } from '../kernel/index.js';
 
-/** An event that does not say whose it is. Nobody can be sealed past it, for its deed may belong before any other. */
+/**
+ * An event that names no organization. Nothing after it can be sealed for anybody, because its deed may belong before
+ * any other.
+ */
 export class NobodysEvent extends Error {
   override readonly name = 'NobodysEvent';
   constructor({ stream, revision, type }: RecordedEvent, cause?: unknown) {
@@ -13,8 +16,8 @@ export class NobodysEvent extends Error {
 }
 
 /**
- * What was thrown while one organization's events were read, as that organization's own trouble.
- * @throws what was thrown, where it is everybody's trouble
+ * An error that was thrown while one organization's events were read, if it affects that organization alone.
+ * @throws the error itself, if the store is unavailable and so every organization is affected
  */
 export const ownFaultOf = (thrown: unknown): Error => {
   if (isStoreAway(thrown)) throw thrown;

@@ -14,24 +14,27 @@ import type { LedgerEvent } from './deed.events.js';
 
 export type StoredDeed = LedgerEvent['data'];
 
-/** Deeds read at a time: enough to be quick, few enough to hold in memory at their largest. */
+/** The number of deeds read at a time: enough to be quick, few enough to hold in memory at their largest. */
 const PAGE_DEEDS = 128;
 
 /**
- * The deeds of an organization as its ledger stream holds them. Seq n stands at revision n - 1, and neither place nor
- * content ever changes, so no answer of this class can be out of date.
+ * The deeds of an organization as its ledger stream holds them. Seq n is at revision n - 1. Neither place nor content
+ * of a deed ever changes, so an answer of this class about a deed cannot become outdated.
  */
 export class LedgerReader {
   constructor(private readonly store: EventStore) {}
 
-  /** Of the last deed; 0 when there is none yet. */
+  /** The seq of the last deed; 0 if there is none yet. */
   async lastSeq(org: OrgId): Promise<number> {
     const stream = streamOf('ledger', org);
     const revision = (await this.store.heads([stream])).get(stream);
     return revision === undefined ? 0 : revision + 1;
   }
 
-  /** @throws {StoreUnavailable} what is stored there is not what was sealed: such bytes are handed to nobody */
+  /**
+   * Null if the ledger has no such deed.
+   * @throws {StoreUnavailable} when the stored deed is not as it was sealed; such bytes are never returned
+   */
   async deedAt(org: OrgId, seq: number): Promise<StoredDeed | null> {
     const recorded = await this.recordAt(org, seq);
     if (!recorded) return null;
@@ -41,8 +44,8 @@ export class LedgerReader {
   }
 
   /**
-   * A deed that is in the ledger, looked for from its end.
-   * @throws {StoreUnavailable} it is not there as it was sealed
+   * A deed that is known to be in the ledger, searched from its end.
+   * @throws {StoreUnavailable} when the deed is not there as it was sealed
    */
   async latest(org: OrgId, deed: DeedId): Promise<StoredDeed> {
     const stream = streamOf('ledger', org);
@@ -54,7 +57,7 @@ export class LedgerReader {
     throw new StoreUnavailable(`${deed} is not stored as it was sealed; run a ledger check of ${org}`);
   }
 
-  /** When the last deed of any of these ledgers was issued; null when none holds one that is stored as it was sealed. */
+  /** When the last deed of any of these ledgers was issued; null if none has a deed that is stored as it was sealed. */
   async latestIssuedAt(orgs: readonly OrgId[]): Promise<Timestamp | null> {
     let latest: Timestamp | null = null;
     for (const org of orgs) {
@@ -66,7 +69,7 @@ export class LedgerReader {
 
   private async lastIssuedAt(org: OrgId): Promise<Timestamp | null> {
     const stream = streamOf('ledger', org);
-    // The last deed says it. Earlier ones are read only where somebody has damaged that one.
+    // Usually the last deed is enough. Earlier ones are read only if that one was damaged.
     for (const limit of [1, PAGE_DEEDS]) {
       const page = await this.store.readStream(stream, { direction: 'backwards', limit });
       const last = page.map(soundDataOf).find((stored) => stored !== null);
@@ -75,13 +78,13 @@ export class LedgerReader {
     return null;
   }
 
-  /** Not yet read: what it holds may have been tampered with. */
+  /** The stored event of a deed, not decoded: its content may have been tampered with. */
   async recordAt(org: OrgId, seq: number): Promise<RecordedEvent | null> {
     const [recorded] = await this.store.readStream(streamOf('ledger', org), { from: seq - 1, limit: 1 });
     return recorded?.revision === seq - 1 ? recorded : null;
   }
 
-  /** From `first` to `last`, both inclusive, a page at a time. Ends early where the stream does. */
+  /** The stored events from `first` to `last`, both inclusive, read a page at a time. Ends early if the stream does. */
   async *records(org: OrgId, first: number, last: number): AsyncGenerator<RecordedEvent> {
     for (let seq = first; seq <= last;) {
       const limit = Math.min(PAGE_DEEDS, last - seq + 1);
@@ -97,15 +100,16 @@ export class LedgerReader {
   }
 
   /**
-   * The first of the deeds 1 to `last` that was issued at `instant` or later; `last` + 1 when none was. Times of a ledger
-   * never decrease, so halving finds it. A deed that cannot be read counts as later, so that whoever reads on meets it.
+   * The seq of the first of the deeds 1 to `last` that was issued at `instant` or later; `last` + 1 if none was. Times
+   * of a ledger never decrease, so a binary search finds it. A deed that cannot be read counts as later, so that the
+   * caller meets it when it reads on.
    */
   async firstSeqSince(org: OrgId, instant: Timestamp, last: number): Promise<number> {
     let [low, high] = [1, last + 1];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const issuedAt = issuedAtOf(await this.recordAt(org, middle));
-      // Timestamps have one spelling of one length, so they compare as texts.
+      // Timestamps have one spelling of one length, so they can be compared as strings.
       if (issuedAt === null || issuedAt >= instant) high = middle;
       else low = middle + 1;
     }
@@ -126,7 +130,7 @@ const issuedAtOf = (recorded: RecordedEvent | null): Timestamp | null => {
   }
 };
 
-/** Null when the row was damaged or tampered with. */
+/** Null if the stored deed was damaged or tampered with. */
 const soundDataOf = (recorded: RecordedEvent): StoredDeed | null => {
   try {
     const deed = dataOf(recorded);

@@ -12,9 +12,9 @@ import {
 import type { LedgerEvent } from './deed.events.js';
 import type { Digest } from '#libs/crypto';
 
-/** The last deed of an organization, and how far its log is sealed. */
+/** The last deed of an organization, and how far the log is sealed for it. */
 export interface LedgerTail {
-  /** 0 when no deed was sealed yet. */
+  /** 0 if no deed was sealed yet. */
   readonly seq: number;
   readonly bodyHash: Digest | null;
   readonly issuedAt: string | null;
@@ -25,21 +25,21 @@ export interface LedgerTail {
 const EMPTY: LedgerTail = { seq: 0, bodyHash: null, issuedAt: null, sealedUpTo: START };
 
 /**
- * Whether something is sealed is the ledger's word alone (rule GATE-2). Source positions of a ledger never decrease, so
- * its tail answers for everything before it.
+ * The ends of ledgers. Only the ledger itself says whether an event is sealed (rule GATE-2). The source positions of a
+ * ledger's deeds never decrease, so its tail answers for every earlier event.
  */
 export class LedgerTails {
   private readonly cache = new Map<OrgId, LedgerTail>();
 
   constructor(private readonly store: EventStore) {}
 
-  /** As of a moment no earlier than the call. */
+  /** The tail of a ledger, as of a moment no earlier than the call. */
   async of(org: OrgId): Promise<LedgerTail> {
     const stream = ledgerStream(org);
     return this.at(org, (await this.store.heads([stream])).get(stream));
   }
 
-  /** At a revision that the caller has just asked for; undefined for a ledger without a deed. */
+  /** The tail at a revision that the caller has just read from the store; undefined for a ledger without a deed. */
   async at(org: OrgId, revision: number | undefined): Promise<LedgerTail> {
     if (revision === undefined) return EMPTY;
     const known = this.cache.get(org);
@@ -50,7 +50,7 @@ export class LedgerTails {
   }
 }
 
-/** Straight from the store: the last deed, and the place of its source. */
+/** Reads the tail from the store, without the cache: the last deed, and the position of its source. */
 export const readTail = async (store: EventStore, org: OrgId): Promise<LedgerTail> => {
   const stream = ledgerStream(org);
   const revision = (await store.heads([stream])).get(stream);
@@ -75,7 +75,7 @@ const eventAt = async (store: EventStore, stream: string, revision: number): Pro
 
 const ORGANIZATIONS_PAGE = 1_000;
 
-/** The organizations made up to a place in the log, inclusive. No other has a ledger there. */
+/** The organizations that were created up to a position, inclusive. No other has a ledger there. */
 export const organizationsUpTo = async (store: EventStore, end: Position): Promise<readonly OrgId[]> => {
   const organizations: OrgId[] = [];
   for (let after = START; after < end;) {

@@ -45,20 +45,20 @@ import { ActionsInFlight, foldAction, placeOf, sealRequestOf } from './seal-sour
 const AMENDED: ActionEvent['type'] = 'WitnessAmended';
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 const FAULTS_KEPT = 100;
-/** Some 3 KB each. Where there are more, the oldest is forgotten, and its stream is read again when it goes on. */
+/** Some 3 KB each. With more, the oldest is dropped, and its stream is read again when that action continues. */
 const IN_FLIGHT_MAX = 100_000;
 
-/** A deed that an event asks for. Null sections: the event asks this organization for none after all. */
+/** A deed that an event may ask for. Null sections: it turned out that the event asks for none of this organization. */
 interface Awaited {
   readonly envelope: EventEnvelope;
   sections(): DeedSections | null;
 }
 
-/** The last deed of a ledger under a key, as its event says, and where that event stands. */
+/** The last deed of a ledger under one key, and the place of its event. */
 type LastUnder = Pick<LedgerEvent['data'], 'seq' | 'body_hash' | 'issued_at'> &
   Pick<RecordedEvent, 'stream' | 'revision'>;
 
-/** One organization's ledger as far as the log was read. */
+/** The state of one organization's ledger at the current place of the replay. */
 class AuditedLedger {
   readonly awaited: Awaited[] = [];
   readonly lastUnder = new Map<string, LastUnder>();
@@ -70,10 +70,11 @@ class AuditedLedger {
 }
 
 /**
- * Replays a log and derives from it, event by event, every deed that there must be. It uses the sealer's own fold and
- * none of its memory. Feed it every event in order, and before each what it must {@link recall}. Tell it of the
- * payloads that the events name, and ask for the verdict. It proves that ledgers and payloads say what the log says.
- * That nobody rewrote them all is for the pins, heads and bundles that others hold to show.
+ * Replays a log and derives from it, event by event, every deed that must exist, with the sealer's own fold but none of
+ * its stored state. The caller passes every event in order to {@link step}, before each the events that it must {@link
+ * recall}, and the results of comparing the payloads that events name. The verdict proves that ledgers and payloads say
+ * what the log says. It cannot show that nobody has rewritten all of them: pins, heads and bundles that others hold
+ * show that.
  */
 export class LogAudit {
   private readonly actions: ActionsInFlight;
@@ -92,9 +93,9 @@ export class LogAudit {
 
   /**
    * @param only the organization whose ledger is compared; null for all
-   * @param isGapless whether the store gives every position out. Then an event that is gone leaves a hole, even where
-   *   nothing follows it in its stream and no deed tells of it
-   * @param inFlightMax how many actions that are not over it keeps in mind
+   * @param isGapless whether the store leaves out no position. Then a missing event leaves a hole, even if no event
+   * follows it in its stream and no deed names it
+   * @param inFlightMax how many unfinished actions are kept in memory
    */
   constructor(
     private readonly only: OrgId | null = null,
@@ -104,16 +105,19 @@ export class LogAudit {
     this.actions = new ActionsInFlight(inFlightMax);
   }
 
-  /** Whether the events before this one in its stream are to be recalled first: its action is over, or was forgotten. */
+  /**
+   * Whether the earlier events of this one's stream must be recalled first, because its action is over or was dropped
+   * from memory.
+   */
   mustRecall(recorded: RecordedEvent): boolean {
     const { stream, revision, type } = recorded;
     if (revision === 0 || categoryOf(stream) !== 'action') return false;
-    // An amendment comes when its action is over.
+    // An amendment comes after its action is over, when the action is no longer in memory.
     if (!this.actions.hasForgotten && type !== AMENDED) return false;
     return this.actions.before(recorded) === null && this.isCompared(recorded);
   }
 
-  /** @param earlier the events of one stream before the one that is stepped next */
+  /** @param earlier the earlier events of the stream of the event that is stepped next */
   recall(earlier: readonly RecordedEvent[]): void {
     const last = earlier.at(-1);
     const action = actionAfter(earlier);
@@ -129,25 +133,27 @@ export class LogAudit {
       if (isNext && this.isForeign(envelope)) this.fault('event_unexpected', null, recorded);
       this.judge(envelope);
     } catch {
-      // Whatever somebody wrote there is named, and the audit goes on behind it.
+      // The event is reported, whatever it is, and the audit continues after it.
       this.fault('event_unreadable', null, recorded);
     }
   }
 
   /**
-   * The payloads that were named since the last call. Whoever can look at them passes the result to {@link compared},
-   * before the next event is stepped.
+   * The payloads that events have named since the last call. A caller that can read payloads passes the results to
+   * {@link compared} before it steps the next event.
    */
   takeNamed(): readonly AuditedPayload[] {
     return this.payloads.take();
   }
 
-  /** See {@link AuditedPayloads.passed}. To be told before {@link compared} where a payload of the organization is missing. */
+  /**
+   * See {@link AuditedPayloads.passed}. Call it before {@link compared} if a payload of the organization is missing.
+   */
   retentionPassed(org: OrgId, revision: number): void {
     this.payloads.passed(org, revision);
   }
 
-  /** @param results in the order of the payloads; null for one that is as it was written */
+  /** @param results in the order of the payloads; null for a payload that is as it was written */
   compared(payloads: readonly AuditedPayload[], results: readonly ComparedPayload[]): void {
     this.payloads.compared(payloads, results);
   }
@@ -155,7 +161,7 @@ export class LogAudit {
   private judge(envelope: EventEnvelope): void {
     const { recorded, metadata } = envelope;
     const isOfLedger = categoryOf(recorded.stream) === 'ledger';
-    // A deed is of the ledger that it stands in, whatever stands beside it.
+    // A deed belongs to the ledger whose stream holds it, whatever its metadata say.
     const org = (isOfLedger ? idInStream(recorded.stream) : metadata.org) as OrgId | null;
     if (recorded.id !== expectedId(envelope) || (isOfLedger && !isAsWritten(recorded))) {
       this.fault('event_altered', org, recorded);
@@ -199,7 +205,10 @@ export class LogAudit {
     }
   }
 
-  /** For actions alone. In other streams people decide what follows what, and they may say a thing twice. */
+  /**
+   * Whether the service would never write this event there. Only for streams of actions: in other streams people decide
+   * what follows what.
+   */
   private isForeign(envelope: EventEnvelope): boolean {
     const { recorded, metadata, event } = envelope as EventEnvelope<ActionEvent>;
     if (categoryOf(recorded.stream) !== 'action') return false;
@@ -207,7 +216,7 @@ export class LogAudit {
     if (event.type === 'ActionSubmitted' && event.data.org !== metadata.org) return true;
     if (this.only !== null && metadata.org !== this.only) return false;
     const before = this.actions.before(recorded);
-    // One that is not in flight any more is over, and one that is amended was recalled.
+    // An action that is not in memory is over, because amended ones were recalled.
     if (before === null) return event.type !== 'LateReport';
     return !doesFollow(before, event) || ('submission' in before && before.submission.org !== metadata.org);
   }
@@ -227,7 +236,8 @@ export class LogAudit {
     const { kid, reason } = event.data;
     const actor: Actor = { type: metadata.actor.type, id: metadata.actor.id };
     for (const ledger of this.ledgers.values()) {
-      // What was recorded before is sealed before, so only when its turn comes is it known which deed is the last.
+      // Evaluated when the deed's turn comes: only then are all earlier events sealed, and the last deed under the key
+      // known.
       const sections = (): DeedSections | null => {
         const last = ledger.lastUnder.get(kid);
         return last ? adminSections(revocationAct(kid, reason, last), actor) : null;
@@ -237,8 +247,8 @@ export class LogAudit {
   }
 
   /**
-   * A verifier judges every deed by its key's window as it ends up, so no deed under a key may be later than the
-   * window. Names the last one that is.
+   * A verifier judges every deed by the final validity window of its key, so no deed under a key may be later than the
+   * window's end. Reports the last deed that is.
    */
   private onRetired({ kid, retired_at: retiredAt }: { readonly kid: string; readonly retired_at: Timestamp }): void {
     for (const [org, { lastUnder }] of this.ledgers) {
@@ -264,7 +274,9 @@ export class LogAudit {
     this.payloads.onDeed(org, revision, data.action);
   }
 
-  /** The awaited deed of the event that this one names; those before it were passed by. */
+  /**
+   * Takes the awaited deed of the event that this deed names. Those awaited before it were skipped and are reported.
+   */
   private takeAsked({ awaited }: AuditedLedger, { metadata }: EventEnvelope): Awaited | null {
     const at = awaited.findIndex(({ envelope }) => envelope.recorded.id === metadata.source?.event_id);
     if (at < 0) return null;
@@ -294,7 +306,7 @@ export class LogAudit {
       if (deed.event.type !== expected.type) return false;
       return isDeepStrictEqual(expected.data, data) && isDeepStrictEqual(deed.metadata, metadata);
     } catch {
-      // What was taken from the stored deed makes no deed.
+      // The stored members give no valid deed.
       return false;
     }
   }
@@ -315,8 +327,8 @@ export class LogAudit {
   }
 
   /**
-   * Judges as an offline check does, with one difference. A key that was revoked later was good when it sealed, and the
-   * log says when that was.
+   * Judges the key as an offline check does, with one difference: a key that was revoked later was valid when it
+   * sealed, and the log shows when it was revoked.
    */
   private mayStandThere({ previous }: AuditedLedger, { kid, issued_at: issuedAt }: LedgerEvent['data']): boolean {
     const key = this.keys.find((one) => one.kid === kid);
@@ -325,7 +337,7 @@ export class LogAudit {
     return previous.issuedAt === null || previous.issuedAt <= issuedAt;
   }
 
-  /** A public key is judged once. */
+  /** Parses and judges each public key only once. */
   private verified(publicKey: string): VerifiedPublicKey {
     const known = this.verifiedKeys.get(publicKey);
     if (known) return known;
@@ -355,7 +367,7 @@ export class LogAudit {
   }
 }
 
-/** Null where one of its events is missing or cannot be read: that one was named when it was stepped. */
+/** Null if one of the events is missing or unreadable; that event was reported when it was stepped. */
 const actionAfter = (events: readonly RecordedEvent[]): Action | null => {
   try {
     return foldAction(events.map((recorded) => decodeEvent(recorded)));
@@ -364,7 +376,7 @@ const actionAfter = (events: readonly RecordedEvent[]): Action | null => {
   }
 };
 
-/** Whether it asks for a deed after all. Where that cannot be told, it counts as asked for. */
+/** Whether the event asks for a deed after all. If that cannot be told, it counts as asking for one. */
 const isAsked = (one: Awaited): boolean => {
   try {
     return one.sections() !== null;
@@ -374,13 +386,13 @@ const isAsked = (one: Awaited): boolean => {
 };
 
 /**
- * The id of a deed says nothing of the text around its body: one space more, or a member that is there twice, gives the
- * same id.
+ * Whether the text is in the one form that the service writes. The id of a deed does not cover the text around its
+ * body: an additional space, or a repeated member, would leave the id the same.
  */
 const isAsWritten = ({ data, metadata }: RecordedEvent): boolean =>
   [data, metadata].every((text) => JSON.stringify(JSON.parse(text)) === text);
 
-/** Of the bytes as they are stored: a deed's from its body, every other event's from all of it. */
+/** The id that follows from the stored bytes: for a deed from its body, for every other event from all of it. */
 const expectedId = ({ recorded }: EventEnvelope): string => {
   if (categoryOf(recorded.stream) !== 'ledger') return eventIdOf(recorded);
   const { body } = JSON.parse(recorded.data) as { body?: unknown };

@@ -2,8 +2,8 @@ import type { EventStore, Position } from '../kernel/index.js';
 import type { LowWater } from './sealing.ports.js';
 
 /**
- * Up to where a low-water says that everything is sealed or parked. Null where it is void: it is of another store, or
- * of a log that was lost, so that another event, or none, stands there now.
+ * The position up to which a low-water says that everything is sealed or parked. Null if the low-water is void: it
+ * belongs to another store, or to a log that was lost, so that its position now has another event or none.
  */
 export const standingLowWater = async (
   store: Pick<EventStore, 'storeId' | 'readStream'>,

@@ -21,13 +21,13 @@ import { standingDeed } from './retention-reach.js';
 import type { RetentionCursor, RetentionRows } from './retention.ports.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Some thousand rows in one transaction. */
+/** The most deeds of one transaction, which removes some thousand rows. */
 const BATCH_DEEDS = 500;
 
 export interface RemovedBatch {
-  /** Deeds that the cursor has passed. */
+  /** How many deeds the cursor has passed. */
   readonly deeds: number;
-  /** Bodies that are gone. */
+  /** How many bodies were removed. */
   readonly removed: number;
   /** Whether another batch may be due. */
   readonly hasMore: boolean;
@@ -41,12 +41,15 @@ interface DueDeed {
 }
 
 /**
- * Removes what agents and tools said once their organization's days are over, counted from the deed: all payloads of the
- * action, whichever event names them. The ledger says in which order and how far, so an action without a deed keeps its
- * own. Deeds hold digests alone and verify as before.
+ * Removes what agents and tools said once the retention days of their organization are over, counted from the deed: all
+ * payloads of the action, whichever event names them. The ledger decides the order and how far to go, so an action
+ * without a deed keeps its payloads. Deeds hold digests only and verify as before.
  */
 export class PayloadRetention {
-  /** Halved where the database had no time for it: bodies may be of any size, and a batch that never fits would stand for ever. */
+  /**
+   * Halved if the database ran out of time: bodies may be of any size, and a batch that never fits would block
+   * retention for ever.
+   */
   private batch: number;
 
   constructor(
@@ -60,15 +63,17 @@ export class PayloadRetention {
   }
 
   /**
-   * The next deeds of one organization whose days are over. Safe to repeat, and for several processes at once.
-   * @throws {StoreUnavailable} tried again, nothing is lost
-   * @throws {BrokenStream} a deed is not as it was sealed: on the word of such a one nothing is removed
+   * Removes the payloads of the next deeds of one organization whose days are over. May be repeated, and run by several
+   * processes at once.
+   * @throws {StoreUnavailable} when the database gives no answer: try again, nothing is lost
+   * @throws {BrokenStream} when a deed is not as it was sealed: nothing is removed because of such a deed
    */
   async removeBatch(org: OrgId): Promise<RemovedBatch> {
     const before = await this.endOfDays(org);
     if (before === null) return NOTHING;
     const from = await this.rows.cursorOf(org);
-    // Of a ledger that was put back and went on otherwise, the whole is gone through once more.
+    // If the ledger was set back and continued differently, the cursor is void and the whole ledger is gone through
+    // again.
     const stands = from !== null && (await standingDeed(this.ledger, from)) !== null;
     const next = stands ? from.revision + 1 : 0;
     const limit = this.batch;
@@ -81,7 +86,7 @@ export class PayloadRetention {
     return { deeds: due.length, removed, hasMore: due.length === limit };
   }
 
-  /** Deeds that were issued before this have had their days. Null where the log knows no such organization. */
+  /** The instant before which deeds have had their days. Null if the log has no such organization. */
   private async endOfDays(org: OrgId): Promise<Timestamp | null> {
     const { state } = await this.streams.load(streamRef(organizationDecider, org));
     if (state.status === 'none') return null;
@@ -90,13 +95,14 @@ export class PayloadRetention {
 
   private async dueFrom(org: OrgId, next: number, before: Timestamp, limit: number): Promise<readonly DueDeed[]> {
     const due: DueDeed[] = [];
-    // In most rounds the first one is too young, and none is read beside it.
+    // In most rounds the first deed is too young, and no other is read.
     const first = await this.ledger.recordAt(org, next + 1);
     if (first === null || soundDeed(first).issuedAt >= before) return due;
     for await (const recorded of this.ledger.records(org, next + 1, next + limit)) {
-      // One that is not as it was sealed, behind others, is met when it is the first.
+      // A damaged deed behind others ends this batch; it is an error once it is the first of a batch.
       const deed = due.length === 0 ? soundDeed(recorded) : orNull(() => soundDeed(recorded));
-      // Instants have one spelling of one length, so they compare as texts; and they never decrease.
+      // Timestamps have one spelling of one length, so they can be compared as strings; and those of a ledger never
+      // decrease.
       if (deed === null || deed.issuedAt >= before) break;
       if (recorded.revision !== next + due.length) throw new MissingEvent(recorded.stream, next + due.length);
       due.push({ action: deed.action, cursor: { org, revision: recorded.revision, bodyHash: deed.bodyHash } });
@@ -120,7 +126,10 @@ export class PayloadRetention {
   }
 }
 
-/** By the sealed bytes alone: what an event says beside them is covered by no seal. @throws {DamagedEvent} */
+/**
+ * Reads a deed from its sealed bytes alone, because no seal covers what the event says beside them.
+ * @throws {DamagedEvent} when the bytes are not those that were sealed
+ */
 const soundDeed = (
   recorded: RecordedEvent,
 ): Pick<RetentionCursor, 'bodyHash'> & { readonly issuedAt: Timestamp; readonly action: ActionId | null } => {

@@ -12,20 +12,20 @@ import { LedgerReader } from './ledger-reader.js';
 import type { RetentionCursor, RetentionRows } from './retention.ports.js';
 import { foldAction } from './seal-source.js';
 
-/** Up to where retention came in a ledger, and the place of the event that the deed there seals. */
+/** How far retention came in a ledger, and the position of the event that the deed there seals. */
 interface Reached {
   readonly cursor: RetentionCursor;
   readonly sealedUpTo: Position;
 }
 
 /**
- * Whether a body that is not stored was removed by retention: only where the cursor has passed the deed of its action.
- * Everywhere else it is damage. A cursor whose deed the ledger does not hold counts for nothing: of a log that was put
- * back, other deeds may stand there now.
+ * Tells whether a body that is not stored was removed by retention: only if the cursor has passed the deed of its
+ * action. Otherwise the body is damaged. A cursor is ignored if the ledger does not hold its deed, because after a log
+ * was set back another deed may be at that place.
  */
 export class RetentionReach {
   private readonly ledger: LedgerReader;
-  /** Deeds never change, so what was found at a cursor stays so. */
+  /** Deeds never change, so the position found for a cursor stays valid. */
   private readonly known = new Map<OrgId, Reached>();
 
   constructor(
@@ -35,18 +35,21 @@ export class RetentionReach {
     this.ledger = new LedgerReader(store);
   }
 
-  /** The revision of the last deed that it has passed; null where it has passed none. */
+  /** The revision of the last deed that retention has passed; null if it has passed none. */
   async passedUpTo(org: OrgId): Promise<number | null> {
     return (await this.reached(org))?.cursor.revision ?? null;
   }
 
-  /** @param sealing position of the event that the action's deed seals. Those of a ledger's deeds never decrease */
+  /** @param sealing position of the event that the action's deed seals. In a ledger these positions never decrease */
   async hasPassed(org: OrgId, sealing: Position): Promise<boolean> {
     const reached = await this.reached(org);
     return reached !== null && sealing <= reached.sealedUpTo;
   }
 
-  /** For whoever knows no more than the action's stream. An action that cannot be read, or was never sealed, was not passed. */
+  /**
+   * As `hasPassed`, for a caller that knows only the action's stream. False for an action that cannot be read or was
+   * never sealed.
+   */
   async hasPassedAction(org: OrgId, stream: string): Promise<boolean> {
     const sealing = sealingPositionIn(await this.store.readStream(stream));
     return sealing !== null && (await this.hasPassed(org, sealing));
@@ -73,7 +76,10 @@ export class RetentionReach {
   }
 }
 
-/** Null where the ledger holds another deed there, or none. @throws {DamagedEvent} */
+/**
+ * The deed at a cursor; null if the ledger has another deed there, or none.
+ * @throws {DamagedEvent} when the deed there cannot be read
+ */
 export const standingDeed = async (
   ledger: LedgerReader,
   { org, revision, bodyHash }: RetentionCursor,

@@ -2,27 +2,30 @@ import type { Digest } from '#libs/crypto';
 import type { ActionId, OrgId } from '../kernel/index.js';
 
 /**
- * The last deed of a ledger whose action has lost its bodies to retention; so has every action of a deed before it.
- * The hash says which ledger was meant: after a fork the revision may hold another deed.
+ * The last deed of a ledger whose action has lost its bodies to retention, as have the actions of all deeds before it.
+ * The hash identifies the deed: after a fork of the ledger the revision may hold another one.
  */
 export interface RetentionCursor {
   readonly org: OrgId;
-  /** In `ledger-<org>`, from 0. */
+  /** The revision in `ledger-<org>`, from 0. */
   readonly revision: number;
   readonly bodyHash: Digest;
 }
 
-/** One durable row an organization. */
+/** One durable row for each organization. */
 export abstract class RetentionRows {
-  /** As it is stored; whether the ledger still holds its deed is for `RetentionReach` to say. @throws {StoreUnavailable} */
+  /**
+   * The cursor as it is stored. Whether the ledger still holds its deed is for `RetentionReach` to say.
+   * @throws {StoreUnavailable} when the database gives no answer
+   */
   abstract cursorOf(org: OrgId): Promise<RetentionCursor | null>;
 
   /**
-   * Removes every body of these actions and moves the cursor: both or neither, so that whoever misses a body and then
-   * asks for the cursor finds it moved.
-   * @param from the row as it was read
-   * @returns how many bodies were removed; null, with nothing done, where somebody else has moved the cursor meanwhile
-   * @throws {StoreUnavailable}
+   * Removes every body of these actions and moves the cursor: both or neither, so that a reader that misses a body and
+   * then reads the cursor finds it moved.
+   * @param from the cursor as the caller has read it
+   * @returns how many bodies were removed; null, with nothing done, if another process has moved the cursor meanwhile
+   * @throws {StoreUnavailable} when the database gives no answer
    */
   abstract remove(
     actions: readonly ActionId[],

@@ -20,10 +20,10 @@ const PAGE = 1_000;
 type Revoked = Extract<SealKeyEvent, { type: 'SealKeyRevoked' }>;
 
 /**
- * A revocation asks for one deed in every organization whose ledger holds a deed under that key, naming the last seq
- * and body hash under it (rule DEED-10). The organizations are found by reading the log and the ledgers: this is rare,
- * and rests on no other row. A ledger that cannot be read is its organization's own trouble.
- * @param activatedAt since when there are deeds under the key
+ * The work that a revocation causes: one deed in every organization whose ledger has a deed under that key, naming the
+ * last seq and body hash under it (rule DEED-10). The organizations are found by reading the log and the ledgers, which
+ * is slow but rare, and depends on no other rows. If a ledger cannot be read, only its own organization is affected.
+ * @param activatedAt when the key was activated; no deed under it is older
  */
 export const revocationWork = async (
   store: EventStore,
@@ -47,7 +47,7 @@ export const revocationWork = async (
   return works;
 };
 
-/** @param last deed of the organization under the key */
+/** @param last the organization's last deed under the key */
 export const revocationAct = (
   kid: string,
   reason: string | null,
@@ -59,7 +59,7 @@ export const revocationAct = (
   data: { kid, last_body_hash: last.body_hash, last_seq: last.seq },
 });
 
-/** The ledger read back from its end, to the first deed under the key or to where the key was not active yet. */
+/** Reads the ledger backwards, until a deed under the key or a time at which the key was not active yet. */
 const lastDeedUnder = async (
   store: EventStore,
   org: OrgId,

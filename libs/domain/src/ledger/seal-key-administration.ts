@@ -11,7 +11,7 @@ import {
 import { nextSeal, sealKeyDecider, type SealKey, type SealKeys } from './seal-key.decider.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
-/** How a deployment's seal keys come and go (rules DEED-3 and DEED-9). */
+/** Registers, activates and revokes a deployment's seal keys (rules DEED-3 and DEED-9). */
 export class SealKeyAdministration {
   constructor(
     private readonly runner: CommandRunner,
@@ -23,7 +23,7 @@ export class SealKeyAdministration {
     return (await this.streams.load(streamRef(sealKeyDecider, ONLY_STREAM))).state;
   }
 
-  /** A new key, stored before it is registered. A live sealer then proves that it can sign with it. */
+  /** Makes a new key and stores it before it is registered. A running sealer then proves that it can sign with it. */
   async register(metadata: CommandMetadata): Promise<SealKey> {
     const key = SigningKey.generate();
     await this.keyRing.store(key);
@@ -31,16 +31,16 @@ export class SealKeyAdministration {
     return this.run({ type: 'RegisterSealKey', data, metadata }, data.kid);
   }
 
-  /** Where no sealer runs, the caller signs the test itself: it holds the sealer's lease. */
+  /** Signs the proof itself, for a caller that holds the sealer's lease because no sealer runs. */
   async prove(kid: string, metadata: CommandMetadata): Promise<SealKey> {
     const data = { kid, signature: proofOf(await this.keyRing.open(kid)) };
     return this.run({ type: 'ProveSealKey', data, metadata }, kid);
   }
 
   /**
-   * The key seals at once; the others retire after the overlap.
+   * Activates a key: it seals at once, and the other active keys retire after the overlap.
    * @param sealedUntil the latest `issued_at` of any ledger (`LedgerReader.latestIssuedAt`), read after the proof
-   * @throws {DomainError} conflict, not_found, validation_failed
+   * @throws {DomainError} `conflict`, `not_found` or `validation_failed`
    */
   async activate(
     kid: string,
@@ -50,12 +50,15 @@ export class SealKeyAdministration {
     return this.run({ type: 'ActivateSealKey', data: { kid, overlapMs, sealedUntil }, metadata }, kid);
   }
 
-  /** Deeds under it are no longer valid. @throws {DomainError} not_found */
+  /**
+   * Revokes a key: deeds under it are no longer valid.
+   * @throws {DomainError} `not_found` when there is no such key
+   */
   async revoke(kid: string, reason: string | null, metadata: CommandMetadata): Promise<SealKey> {
     return this.run({ type: 'RevokeSealKey', data: { kid, reason }, metadata }, kid);
   }
 
-  /** The key that would seal a first deed now, however the clock stands; null when none would. */
+  /** The key that would seal the first deed of a ledger now, even if the clock was set back; null if none would. */
   async active(now: Timestamp): Promise<SealKey | null> {
     return nextSeal(await this.list(), now)?.key ?? null;
   }
@@ -68,6 +71,9 @@ export class SealKeyAdministration {
   }
 }
 
-/** What a sealer signs to show that it can: under a tag of its own, so it is neither a deed nor an intent. */
+/**
+ * The signature by which a sealer shows that it can use a key. Its text has a tag of its own, so it can pass neither
+ * for a deed nor for an intent.
+ */
 export const proofOf = (key: SigningKey): string =>
   Buffer.from(key.sign(Buffer.from(`service/seal-key-proof/v1\n${key.publicKey.kid}`))).toString('base64url');

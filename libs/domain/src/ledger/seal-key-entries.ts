@@ -1,7 +1,10 @@
 import type { SealKeyEntry } from '#libs/crypto';
 import type { SealKey, SealKeys } from './seal-key.decider.js';
 
-/** An entry of the key set. Registered keys that never were active are not yet anybody's. */
+/**
+ * The entries of the published key set. A key that is registered and was never activated is left out, because it has
+ * sealed nothing.
+ */
 export const sealKeyEntries = (keys: SealKeys): readonly SealKeyEntry[] =>
   keys.filter((key): key is SealKey & { activatedAt: string } => key.activatedAt !== null).map(entryOf);
 

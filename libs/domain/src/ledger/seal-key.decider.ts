@@ -1,19 +1,19 @@
 import { DomainError, type CommandMetadata, type Decider, type Timestamp } from '../kernel/index.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 
-/** A retirement takes effect at least this long after its commit, when every sealer knows of it (rule DEED-9). */
+/** A retirement takes effect at least this long after its commit; by then every sealer knows of it (rule DEED-9). */
 export const SEAL_KEY_OVERLAP_MIN_MS = 60_000;
 const SEAL_KEY_OVERLAP_MAX_DAYS = 365;
 export const SEAL_KEY_OVERLAP_MAX_MS = SEAL_KEY_OVERLAP_MAX_DAYS * 24 * 60 * 60 * 1_000;
 
-/** One stream for the deployment. */
+/** The one stream of seal keys of the deployment. */
 export const SEAL_KEYS_STREAM = 'sealkeys';
 
 export interface SealKey {
   readonly kid: string;
   readonly publicKey: string;
   readonly registeredAt: Timestamp;
-  /** When, by its own clock, a live sealer signed a test with it. Only then may it be activated. */
+  /** When a running sealer, by its own clock, signed a proof with the key. Before that the key cannot be activated. */
   readonly provenAt: Timestamp | null;
   readonly activatedAt: Timestamp | null;
   readonly retiredAt: Timestamp | null;
@@ -80,14 +80,19 @@ const activate = (
 };
 
 /**
- * The overlap begins when the last deed under the old key can have been dated: by the clock of this process, by the
- * clock of the sealer when it proved the key, or by a clock that has since been set back. What the old key sealed stays
- * valid only while its window holds it, and a sealer that has not heard of the new key yet goes on for a moment.
+ * The end of the overlap. It begins at the latest time that a deed under the old key can have: by the clock of this
+ * process, by the sealer's clock when it proved the key, or by a clock that was set back since. A deed stays valid only
+ * if its key's window includes its time, and a sealer that does not know of the new key yet still uses the old one for
+ * a moment.
  */
 const laterBy = (overlapMs: number, instants: readonly Timestamp[]): Timestamp =>
   new Date(Math.max(...instants.map((instant) => Date.parse(instant))) + overlapMs).toISOString();
 
-/** Refused, not rounded: whoever asks for less would count on a time that is not kept. @throws {DomainError} validation_failed */
+/**
+ * The overlap, unchanged. A value out of range is refused and not rounded, because the caller would count on a time
+ * that is not kept.
+ * @throws {DomainError} `validation_failed` when it is out of range
+ */
 export const checkedSealKeyOverlap = (overlapMs: number): number => {
   if (overlapMs >= SEAL_KEY_OVERLAP_MIN_MS && overlapMs <= SEAL_KEY_OVERLAP_MAX_MS) return overlapMs;
   throw new DomainError('validation_failed', {
@@ -117,17 +122,17 @@ const evolve = (keys: SealKeys, event: SealKeyEvent): SealKeys => {
 const changed = (keys: SealKeys, kid: string, change: Partial<SealKey>): SealKeys =>
   keys.map((key) => (key.kid === kid ? { ...key, ...change } : key));
 
-/** What a deed is sealed with, and how it is dated. */
+/** The key that a deed is sealed with, and the date that it gets. */
 export interface NextSeal {
   readonly key: SealKey;
   readonly issuedAt: Timestamp;
 }
 
 /**
- * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (rule DEED-3). Where
- * none is valid yet, the clock was set back, since an activation takes effect at once. The deed is then dated at the
- * activation: a clock that goes back cannot put a deed outside of its key's window (rule DEED-4). Null when every key
- * is retired or revoked: then outcomes wait unsealed, and nothing is lost.
+ * The seal of a deed that may be dated `notBefore` or later: by the newest key that is valid then (rule DEED-3). If no
+ * key is valid yet, the clock was set back, because an activation takes effect at once. The deed is then dated at the
+ * activation, so that its time is within its key's window (rule DEED-4). Null if every key is retired or revoked:
+ * outcomes then wait unsealed, and nothing is lost.
  */
 export const nextSeal = (keys: SealKeys, notBefore: Timestamp): NextSeal | null => {
   const activations = keys.flatMap(({ activatedAt }) => activatedAt ?? []).filter((at) => at > notBefore);
@@ -138,7 +143,7 @@ export const nextSeal = (keys: SealKeys, notBefore: Timestamp): NextSeal | null 
   return null;
 };
 
-/** The newest key whose window holds the time. */
+/** The newest key whose validity window includes the time. */
 const sealKeyAt = (keys: SealKeys, issuedAt: Timestamp): SealKey | null =>
   keys.findLast(
     (key) =>

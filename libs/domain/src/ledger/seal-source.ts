@@ -15,7 +15,7 @@ import { adminActOf } from './admin-deed.js';
 import type { DeedSections } from './deed-sections.js';
 import { actionSections, adminSections, amendmentSections } from './deed-sections.js';
 
-/** One event that asks for one deed. */
+/** An event that asks for a deed, and what the deed says. */
 export interface SealRequest {
   readonly org: OrgId;
   readonly source: EventPlace;
@@ -23,15 +23,15 @@ export interface SealRequest {
   readonly sections: DeedSections;
 }
 
-/** Of every action: which stream it is, is the event's own word. */
+/** Folds the events of any action: they name their action themselves, so the id here does not matter. */
 const ANY_ACTION = streamRef(actionDecider, 'any');
 
 const evolveAction = (state: Action, { event }: EventEnvelope): Action => evolveStrictly(ANY_ACTION, state, event);
 
 /**
- * The action as its stream's events tell it, in order from the first.
- * @throws {UnknownEventType}
- * @throws {MissingEvent}
+ * The action that the events of its stream give, in order from the first.
+ * @throws {UnknownEventType} when a newer version wrote one of the events
+ * @throws {MissingEvent} when an event is missing
  */
 export const foldAction = (envelopes: readonly EventEnvelope[]): Action => {
   requireGapless(
@@ -41,11 +41,14 @@ export const foldAction = (envelopes: readonly EventEnvelope[]): Action => {
   return foldActionOn(actionDecider.initialState(), envelopes);
 };
 
-/** The action after these events, which follow each other and what it was folded from. */
+/** The action after these events, which must follow the events that `action` was folded from. */
 export const foldActionOn = (action: Action, envelopes: readonly EventEnvelope[]): Action =>
   envelopes.reduce(evolveAction, action);
 
-/** By one event of its stream an action becomes `recorded`; by others its witness is amended afterwards. */
+/**
+ * What the deed for an event of an action says; null if the event asks for none. One event of the stream makes the
+ * action `recorded`; later ones may amend its witness.
+ */
 const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): DeedSections | null => {
   if (action.state !== 'recorded') return null;
   if (action.sealingRevision === recorded.revision) return actionSections(action);
@@ -53,8 +56,8 @@ const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): Deed
 };
 
 /**
- * Which deed, if any, this event asks for (rule DEED-7). The same for the sealer and for an auditor who replays the
- * log.
+ * The deed that this event asks for, or null if it asks for none (rule DEED-7). The sealer and an auditor who replays
+ * the log get the same.
  * @param action the state of the event's action after this event; ignored for events of other streams
  */
 export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): SealRequest | null => {
@@ -81,21 +84,21 @@ export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
 });
 
 /**
- * Folds actions as the log goes by, so that a sealing event finds its action in memory. Forgetting one is harmless: its
- * stream is then read.
+ * Folds actions while the log is read, so that the action of a sealing event is in memory. An action may be dropped at
+ * any time, because its stream can be read instead.
  */
 export class ActionsInFlight {
   private readonly actions = new TransientMap<{ readonly action: Action; readonly revision: number }>();
 
-  /** Whether one was forgotten that was not over. */
+  /** Whether an unfinished action was dropped. */
   hasForgotten = false;
 
   constructor(private readonly capacity = 50_000) {}
 
   /**
-   * The action after this event. Null where this is not the event after the last one seen: the beginning of the action
-   * was not seen, or the event comes once more because a batch is handed on again after a failure.
-   * @throws {UnknownEventType}
+   * The action after this event. Null if this event does not follow the last one seen of its stream: because the
+   * beginning of the action was not seen, or because a batch is repeated after a failure.
+   * @throws {UnknownEventType} when a newer version wrote the event
    */
   after(envelope: EventEnvelope): Action | null {
     const { recorded } = envelope;
@@ -106,22 +109,28 @@ export class ActionsInFlight {
     return next;
   }
 
-  /** The action before an event of its stream; null where that is not known. */
+  /** The action before an event of its stream; null if it is not in memory. */
   before({ stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>): Action | null {
     if (revision === 0) return actionDecider.initialState();
     const known = this.actions.get(stream);
     return known?.revision === revision - 1 ? known.action : null;
   }
 
-  /** Of an action that is over as well, for the event that comes next. @param action after this event */
+  /**
+   * Keeps an action for the next event of its stream, even if the action is over.
+   * @param action the action after this event
+   */
   recall({ stream, revision }: RecordedEvent, action: Action): void {
     this.actions.set(stream, { action, revision });
   }
 
-  /** @param action after this event */
+  /**
+   * Keeps an unfinished action and drops one that is over.
+   * @param action the action after this event
+   */
   remember({ stream, revision }: RecordedEvent, action: Action): void {
     this.actions.delete(stream);
-    // An amendment may come, seldom and years later: then the stream is read.
+    // Amendments are rare and may come years later, so for them the stream is read again.
     if (action.state === 'recorded' || action.state === 'abandoned') return;
     this.actions.set(stream, { action, revision });
     if (this.actions.size <= this.capacity) return;

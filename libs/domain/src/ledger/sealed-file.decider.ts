@@ -20,7 +20,10 @@ const requireLabel = (label: string): void => {
   });
 };
 
-/** The same file may be sealed as often as somebody asks: each request is a stream, and a retried one is the same. */
+/**
+ * Each request is a stream of its own, so the same file may be sealed any number of times; a retried request is the
+ * same stream.
+ */
 export const sealedFileDecider: Decider<SealedFile, SealFileCommand, FileEvent> = {
   category: 'file',
   eventTypes: { FileSealed: true },

@@ -1,7 +1,7 @@
 import type { Digest } from '#libs/crypto';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
-/** What a file may be whose digest is sealed (rule DEED-15). */
+/** The media types of files whose digest can be sealed (rule DEED-15). */
 export const FILE_MEDIA_TYPES = [
   'application/pdf',
   'text/markdown',
@@ -11,7 +11,7 @@ export const FILE_MEDIA_TYPES = [
 ] as const;
 export type FileMediaType = (typeof FILE_MEDIA_TYPES)[number];
 
-/** All that the service ever knows of a file, in the words of who sends it: the file itself stays where it is. */
+/** All that the service ever knows of a file, as its sender describes it. The file itself is never sent. */
 export interface FileDescription {
   readonly sha256: Digest;
   readonly bytes: number;
@@ -20,5 +20,5 @@ export interface FileDescription {
   readonly label: string;
 }
 
-/** Stream `file-<command id>`: this event and nothing after it. */
+/** The only event of a stream `file-<command id>`. */
 export type FileEvent = { type: 'FileSealed'; data: FileDescription & { org: OrgId; at: Timestamp } };

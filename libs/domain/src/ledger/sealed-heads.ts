@@ -3,7 +3,7 @@ import { decodeEvent, type EventStore, ForeseenFault, type OrgId } from '../kern
 import type { LedgerEvent } from './deed.events.js';
 import { ledgerStream, type LedgerTail, readTail } from './ledger-tails.js';
 
-/** The last deed of an organization, as somebody outside of the database remembers it. */
+/** The last deed of an organization, as it is remembered outside of the database. */
 export interface SealedHead {
   readonly org: OrgId;
   readonly seq: number;
@@ -12,20 +12,17 @@ export interface SealedHead {
 
 /**
  * Where ledgers end, remembered outside of the database. A database that goes back in time (a restored snapshot, a
- * failover that lost commits) forgets deeds that others hold (rule DEED-14).
+ * failover that lost commits) lacks deeds that clients or auditors already hold (rule DEED-14).
  */
 export abstract class SealedHeads {
-  /** Null where none is remembered. */
+  /** Null if no head is remembered for the organization. */
   abstract of(org: OrgId): Promise<SealedHead | null>;
   abstract all(): Promise<readonly SealedHead[]>;
-  /**
-   * Call it once the deed is in the log. If it cannot be remembered, the service's log says so, and the deed stays
-   * sealed.
-   */
+  /** Remembers a head whose deed is in the log. If that fails, the service's log says so, and the deed stays sealed. */
   abstract remember(head: SealedHead): Promise<void>;
 }
 
-/** A ledger lacks a deed that it had: going on would give its number out a second time. */
+/** A ledger lacks a deed that it had. Sealing on would give the number of that deed out a second time. */
 export class LedgerWentBack extends ForeseenFault {
   override readonly name = 'LedgerWentBack';
   readonly org: OrgId;
@@ -41,18 +38,23 @@ export class LedgerWentBack extends ForeseenFault {
 }
 
 /**
- * The tail of a ledger, compared with what is remembered of it.
- * @throws {LedgerWentBack} {StoreUnavailable}
+ * The tail of a ledger, after comparing it with the remembered head.
+ * @throws {LedgerWentBack} when the ledger lacks the remembered deed
+ * @throws {StoreUnavailable} when the store gives no answer
  */
 export const readCheckedTail = async (store: EventStore, heads: SealedHeads, org: OrgId): Promise<LedgerTail> => {
-  // The head is asked for first: if somebody seals meanwhile, the tail that is read later is ahead of it, never behind.
+  // The remembered head is read first: if another process seals meanwhile, the tail that is read later is ahead of it,
+  // never behind.
   const head = await heads.of(org);
   const tail = await readTail(store, org);
   if (head !== null && !(await isHeld(store, head, tail))) throw new LedgerWentBack(head, tail.seq);
   return tail;
 };
 
-/** Whether a ledger has the deed that somebody remembers of it. @throws {StoreUnavailable} */
+/**
+ * Whether a ledger has the deed of a remembered head.
+ * @throws {StoreUnavailable} when the store gives no answer
+ */
 export const isHeldBy = async (store: EventStore, head: SealedHead): Promise<boolean> =>
   isHeld(store, head, await readTail(store, head.org));
 
@@ -62,18 +64,21 @@ const isHeld = async (store: EventStore, { org, seq, bodyHash }: SealedHead, tai
   return recorded !== undefined && decodeEvent<LedgerEvent>(recorded).event.data.body_hash === bodyHash;
 };
 
-/** Few: a store answers one such question at a time, and whoever seals has questions, too. */
+/** Few, because a store answers one such question at a time, and the sealer has questions of its own. */
 const LEDGERS_AT_ONCE = 50;
 
 export interface LedgerLengths {
   readonly shorter: readonly LedgerWentBack[];
-  /** Ledgers with deeds of which nothing is remembered: their append was unclear, or was before this memory. */
+  /**
+   * Ledgers with more deeds than are remembered: the result of their append was unclear, or they were sealed before
+   * heads were remembered.
+   */
   readonly longer: readonly OrgId[];
 }
 
 /**
- * Compares the lengths of the ledgers that are remembered. What stands in them is not compared.
- * @throws {StoreUnavailable}
+ * Compares the lengths of the remembered ledgers, not their contents.
+ * @throws {StoreUnavailable} when the store gives no answer
  */
 export const compareLengths = async (store: EventStore, heads: SealedHeads): Promise<LedgerLengths> => {
   const shorter: LedgerWentBack[] = [];

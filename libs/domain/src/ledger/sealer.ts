@@ -30,16 +30,18 @@ import type { LedgerTail } from './ledger-tails.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import { compareLengths, type LedgerLengths, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 
-/** At most this many deeds in one append (rule DEED-8). */
+/** The most deeds in one append (rule DEED-8). */
 const BATCH_MAX_DEEDS = 256;
-/** A conflict means that another sealer wrote first: read the tail again and go on from there. */
+/** A conflict means that another sealer wrote first. The tail is then read again, at most this many times in a row. */
 const MAX_CONFLICTS = 8;
 
-/** What events ask of one organization's ledger. */
+/** The deeds that events ask for in one organization's ledger. */
 export interface SealWork {
-  /** The deeds it does not hold yet, in order. */
+  /** The requests, in order; some of their deeds may be in the ledger already. */
   readonly requests: SealRequest[];
-  /** What kept the event after them from being read. Nothing of the organization that comes later is in `requests`. */
+  /**
+   * Why the event after these could not be read or folded. `requests` has nothing of the organization from there on.
+   */
   fault: Error | null;
 }
 
@@ -49,7 +51,10 @@ export interface SealerParts extends SignerParts {
   readonly bus: Bus;
 }
 
-/** Seals what the log asks for, in the log's order. Feed it `$all`; it can be fed the same events again at any time. */
+/**
+ * Seals what the log asks for, in the order of the log. The caller passes it all events; it may pass the same events
+ * again at any time.
+ */
 export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
@@ -61,27 +66,29 @@ export class Sealer {
   }
 
   /**
-   * Which ledgers are shorter than they were, and which have grown, by one question for all. Nobody has to wait for it,
-   * nor for the next: whoever seals reads where a ledger ends and compares for itself.
-   * @throws {StoreUnavailable}
+   * Compares the lengths of all remembered ledgers with few questions to the store. Sealing need not wait for the
+   * result, because `seal` compares the end of the ledger by itself.
+   * @throws {StoreUnavailable} when the store gives no answer
    */
   compareLengths(): Promise<LedgerLengths> {
     return compareLengths(this.parts.store, this.parts.heads);
   }
 
   /**
-   * Compares the end of a ledger with what is remembered of it, and remembers it anew.
-   * @throws {LedgerWentBack} and whatever keeps it from being read
+   * Compares the end of a ledger with its remembered head, and remembers the new end.
+   * @throws {LedgerWentBack} when the ledger lacks the remembered deed
+   * @throws whatever keeps the ledger from being read
    */
   async rememberAnew(org: OrgId): Promise<void> {
     await this.readTail(org);
   }
 
   /**
-   * What these events ask for, by organization. An event that cannot be read or folded is its organization's own trouble.
-   * @param only leaves the events of all other organizations alone
-   * @throws {StoreUnavailable}
-   * @throws {NobodysEvent}
+   * The deeds that these events ask for, by organization. An event that cannot be read or folded is the fault of its
+   * organization's work and does not affect the others.
+   * @param only the organization whose events alone are looked at; null for all
+   * @throws {StoreUnavailable} when the store gives no answer
+   * @throws {NobodysEvent} when an event names no organization
    */
   async workIn(events: readonly RecordedEvent[], only: OrgId | null = null): Promise<Map<OrgId, SealWork>> {
     const works = new Map<OrgId, SealWork>();
@@ -108,7 +115,7 @@ export class Sealer {
     let action = this.actions.after(envelope);
     if (!action) {
       const org = envelope.metadata.org as OrgId;
-      // Long sealed: a resumed sealer passes over such events without reading their streams.
+      // The event is sealed already: after a restart, the sealer skips such events without reading their streams.
       if (position <= (await this.tailOf(org)).sealedUpTo) return null;
       const earlier = await this.parts.store.readStream(stream, { limit: revision + 1, mayRemember: true });
       action = foldAction(earlier.map((event) => decodeEvent(event)));
@@ -118,8 +125,8 @@ export class Sealer {
   }
 
   /**
-   * Seals an organization's requests, oldest first. What its ledger already holds is passed over.
-   * @throws {NoActiveSealKey}
+   * Seals an organization's requests, oldest first. Requests whose deeds the ledger already has are skipped.
+   * @throws {NoActiveSealKey} when no key is valid now
    */
   async seal(org: OrgId, requests: readonly SealRequest[]): Promise<void> {
     let [conflicts, most] = [0, BATCH_MAX_DEEDS];
@@ -134,7 +141,7 @@ export class Sealer {
         [conflicts, most] = [0, BATCH_MAX_DEEDS];
       } catch (error) {
         this.tails.delete(org);
-        // Only bodies are counted, and an event escapes what is in them: the worst of texts may become twice as long.
+        // The signer counts the bytes of bodies only, but the event's JSON escapes them and may be twice as long.
         if (error instanceof AppendTooLarge && signed.deeds.length > 1) {
           most = Math.ceil(signed.deeds.length / 2);
           continue;
@@ -147,9 +154,9 @@ export class Sealer {
   }
 
   /**
-   * The deed of what departs, to go into the log with it: one commit instead of two that follow each other. Null where
-   * the deed has to be sealed afterwards, as usual: something must be read, waited for or sealed first, or several
-   * deeds are due.
+   * The deed for departing appends, to be written in the same commit instead of in a second one. Null if the deed has
+   * to be sealed afterwards as usual: because something must be read, awaited or sealed first, or because several deeds
+   * are due.
    * @param isSealable false for an organization that is parked
    */
   accompany(departing: DepartingAppends, seenUpTo: Position, isSealable: (org: OrgId) => boolean): Companions | null {
@@ -178,14 +185,15 @@ export class Sealer {
   }
 
   /**
-   * Checks that nothing is wrong with the end of the ledger.
-   * @throws {LedgerWentBack} and whatever keeps it from being read
+   * Checks that the ledger still has the deed that is remembered as its last.
+   * @throws {LedgerWentBack} when it does not
+   * @throws whatever keeps the ledger from being read
    */
   async requireWhole(org: OrgId): Promise<void> {
     await this.tailOf(org);
   }
 
-  /** Forget what was read: another process may have sealed meanwhile. */
+  /** Drops the cached tail of a ledger, because another process may have sealed meanwhile. */
   forget(org: OrgId): void {
     this.tails.delete(org);
   }
@@ -200,7 +208,7 @@ export class Sealer {
 
   private async readTail(org: OrgId): Promise<LedgerTail> {
     const tail = await readCheckedTail(this.parts.store, this.parts.heads, org);
-    // It may hold deeds whose append was unclear.
+    // The ledger may have deeds whose append had an unclear result, so its head is remembered again.
     if (tail.bodyHash !== null) await this.parts.heads.remember({ org, seq: tail.seq, bodyHash: tail.bodyHash });
     return tail;
   }
@@ -211,7 +219,7 @@ export class Sealer {
     this.remember(org, deeds);
   }
 
-  /** These deeds stand in the log now. Nobody waits for the file; what cannot be written there is said in the log. */
+  /** Takes note that these deeds are in the log. Writing the file of heads is not awaited; a failure is logged. */
   private remember(org: OrgId, deeds: readonly SealedDeed[]): void {
     const last = deeds[deeds.length - 1] as SealedDeed;
     const { seq, body_hash: bodyHash, issued_at: issuedAt } = last.event.data;
@@ -227,8 +235,8 @@ export class Sealer {
 const LONGEST_PAUSE = 255;
 
 /**
- * Where other processes write as well, a deed is often signed for a place in the log that is taken by then. Each time
- * that it was left out, twice as many calls depart before the next try.
+ * Decides when to try to send a deed along. If other processes write to the log too, the deed is often signed for a
+ * place that is already taken. Each time it was left out, twice as many calls are skipped before the next try.
  */
 class Luck {
   private pause = 0;
@@ -252,7 +260,7 @@ const appendOf = (org: OrgId, tail: LedgerTail, deeds: readonly SealedDeed[]): A
   return { stream, expectedRevision: tail.seq === 0 ? 'no_stream' : tail.seq - 1, events };
 };
 
-/** Of an event whose data may be unreadable. */
+/** The organization of an event, even if its data cannot be read. */
 const orgOf = (recorded: RecordedEvent): OrgId | null => {
   try {
     return decodeEvent(recorded).metadata.org as OrgId | null;
@@ -269,7 +277,10 @@ const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
   }
 };
 
-/** A deed's event takes its id from the body hash: sealing the same bytes at the same place is one event. */
+/**
+ * The id of a deed's event is derived from the body hash, so sealing the same bytes at the same place again is one
+ * event.
+ */
 const encodeDeed = ({ event, request }: SealedDeed): NewEvent => {
   const id = uuidOfHash(event.data.body_hash.slice('sha256:'.length));
   return encodeEventAs(id, event, deedMetadata(event, request.source));

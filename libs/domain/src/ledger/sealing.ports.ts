@@ -1,15 +1,18 @@
 import type { SigningKey } from '#libs/crypto';
 import type { EventPlace, OrgId, Position } from '../kernel/index.js';
 
-/** Opens the private halves of seal keys, which lie encrypted beside the log. */
+/** Opens the private halves of seal keys, which are stored encrypted beside the log. */
 export abstract class SealKeyRing {
-  /** @throws {DomainError} vault_unavailable */
+  /** @throws {DomainError} `vault_unavailable` when the key is not stored or cannot be decrypted */
   abstract open(kid: string): Promise<SigningKey>;
   /** Stores a new key before the event that registers it. */
   abstract store(key: SigningKey): Promise<void>;
 }
 
-/** Below it everything is sealed or parked. A hint: void under another store or when the event there has another id. */
+/**
+ * Below its position everything is sealed or parked. Only a hint: it is void under another store id, or if the event
+ * there has another id.
+ */
 export interface LowWater {
   readonly storeId: string;
   readonly position: Position;
@@ -17,23 +20,23 @@ export interface LowWater {
   readonly event: EventPlace;
 }
 
-/** An organization whose ledger could not move, from its first unsealed event on. */
+/** An organization whose sealing is stuck from its first unsealed event on. */
 export interface ParkedOrg {
   readonly org: OrgId;
   readonly storeId: string;
-  /** Everything up to here, inclusive, is sealed. */
+  /** Every event up to here, inclusive, is sealed. */
   readonly after: Position;
   /** RFC 3339: since when the organization has been waiting. */
   readonly since: string;
   readonly reason: string;
 }
 
-/** The sealer's rows. All of them can be worked out again from the log. */
+/** The sealer's rows. All of them can be derived again from the log. */
 export abstract class SealerProgress {
   abstract lowWater(): Promise<LowWater | null>;
   abstract setLowWater(lowWater: LowWater): Promise<void>;
   abstract parked(): Promise<readonly ParkedOrg[]>;
-  /** Committed before the low-water passes it. */
+  /** The row must be committed before the low-water passes the organization's first unsealed event. */
   abstract park(org: ParkedOrg): Promise<void>;
   abstract unpark(org: OrgId): Promise<void>;
 }

@@ -1,17 +1,17 @@
 import type { EndSignal, OrgId } from '../kernel/index.js';
 
-/** A check keeps a processor busy, so that more of them at once would only take from everybody else. */
+/** A check keeps a processor busy, so more at once would only slow down all other requests. */
 const CHECKS_MAX = 2;
 
 type Work<Result> = (abandoned: EndSignal) => Promise<Result>;
 
-/** A check that waits or runs, for all who asked for it. */
+/** A check that waits or runs, and the callers that share its result. */
 class Shared<Result> {
   readonly gone = new AbortController();
   result: Promise<Result> | null = null;
   private askers = 0;
 
-  /** It is given up when the last asker has gone. */
+  /** Adds a caller. The check is abandoned when the last caller has gone. */
   join(abandoned: EndSignal): void {
     this.askers += 1;
     const leave = (): void => {
@@ -24,8 +24,9 @@ class Shared<Result> {
 }
 
 /**
- * Checks of ledgers: one of an organization at a time, few in all, in the order of asking. Whoever asks for a check
- * that another waits for joins it. Nobody joins a check that has begun: its answer may be older than the question.
+ * Runs checks of ledgers: at most one per organization and few in all at a time, in the order of the calls. A call for
+ * a check that is already waiting shares its result. It never shares a check that has begun, whose result may be older
+ * than the call.
  */
 export class SharedChecks<Result> {
   private readonly waiting = new Map<string, Shared<Result>>();
@@ -75,7 +76,7 @@ export class SharedChecks<Result> {
     else await new Promise<void>((resolve) => this.queue.push(resolve));
   }
 
-  /** To the next in the queue, if there is one. */
+  /** Hands the place to the next call in the queue, if there is one. */
   private givePlaceBack(): void {
     const next = this.queue.shift();
     if (next) next();

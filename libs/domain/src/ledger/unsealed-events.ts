@@ -16,34 +16,37 @@ import { ActionsInFlight, foldAction, sealRequestOf } from './seal-source.js';
 import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
 import type { SealerProgress } from './sealing.ports.js';
 
-/** In ordinary times the first event is young, and the look ends there. */
+/** Small, because usually the first event is young and the search ends there. */
 const FIRST_PAGE = 16;
 const PAGE = 1_000;
 
-/** An event that asks for a deed which the ledger does not hold, or an event that nobody is sealed past. */
+/** An event whose deed the ledger does not hold, or an event that blocks sealing for everybody. */
 export interface UnsealedEvent {
   readonly recorded: RecordedEvent;
-  /** Null for what belongs to no single organization: a revoked seal key, or an event that does not say whose it is. */
+  /** Null for an event of no single organization: a revoked seal key, or an event that names no organization. */
   readonly org: OrgId | null;
-  /** Why nobody at all is sealed past it; null for all others. */
+  /** Why nothing after the event can be sealed for anybody; null for an ordinary unsealed event. */
   readonly fault: NobodysEvent | null;
 }
 
 export interface LookAtLog {
-  /** The end of the log when the look begins: nothing beyond it is looked at. */
+  /** The end of the log when the search begins; later events are ignored. */
   readonly upTo: Position;
-  /** Asked of each event before it is looked at, in their order; the look ends before the first of which it is true. */
+  /** Called for each event in order; the search ends before the first event for which it is true. */
   readonly endsBefore: (recorded: RecordedEvent) => boolean;
-  /** Organizations that need not be looked at any more. */
+  /** Organizations whose events may be skipped. */
   readonly isKnown?: (org: OrgId) => boolean;
 }
 
 /**
- * What waits for its deed, by the word of the log and the ledgers alone. So it is known also where no sealer runs, and
- * to a process that has only just started.
+ * Finds events that wait for their deed, from the log and the ledgers alone. So it works even if no sealer runs, and in
+ * a process that has just started.
  */
 export class UnsealedEvents {
-  /** Up to here nothing waits, nor ever will: what is sealed stays sealed, and the other events ask for nothing. */
+  /**
+   * Up to here no event waits for a deed, and none ever will: a sealed event stays sealed, and the other events ask for
+   * no deed.
+   */
   private clearUpTo: Position = START;
 
   constructor(
@@ -52,7 +55,10 @@ export class UnsealedEvents {
     private readonly tails: Pick<LedgerTails, 'of'>,
   ) {}
 
-  /** In the order of the log, from the sealer's low-water on. What the sealer has parked lies before that. */
+  /**
+   * Unsealed events in the order of the log, from the sealer's low-water on. Events of parked organizations may lie
+   * before that.
+   */
   async *inOrder({ upTo, endsBefore, isKnown = () => false }: LookAtLog): AsyncGenerator<UnsealedEvent, void> {
     const lowWater = await this.lowWater();
     const ledgers = new LedgersAtOnce(this.store, this.tails, lowWater !== null);
@@ -73,25 +79,25 @@ export class UnsealedEvents {
     }
   }
 
-  /** Null where it is void, and the sealer itself would begin at the start. */
+  /** Null if the low-water is void; the sealer itself would then begin at the start of the log. */
   private async lowWater(): Promise<Position | null> {
     return standingLowWater(this.store, await this.progress.lowWater());
   }
 }
 
 interface Judgement extends Pick<UnsealedEvent, 'org' | 'fault'> {
-  /** Null where nobody needs to know. */
+  /** Null if the organization's events are skipped. */
   readonly isUnsealed: boolean | null;
 }
 
-/** Where the ledgers end, each asked once a look. */
+/** The ends of the ledgers, each read once per search. */
 class LedgersAtOnce {
   private readonly ends = new Map<OrgId, LedgerTail | null>();
   private readonly actions = new ActionsInFlight();
 
   /**
-   * @param isLowWaterKnown only the sealer finds out which ledgers a revocation concerns, so a revocation waits until
-   *   the low-water has passed it
+   * @param isLowWaterKnown whether there is a low-water. Only the sealer finds out which ledgers a revocation concerns,
+   * so a revocation counts as unsealed until the low-water has passed it
    */
   constructor(
     private readonly store: EventStore,
@@ -120,7 +126,7 @@ class LedgersAtOnce {
       return sealRequestOf(envelope, action) !== null;
     } catch (error) {
       if (isStoreAway(error)) throw error;
-      // What cannot be read or folded cannot be sealed either.
+      // An event that cannot be read or folded cannot be sealed either.
       return true;
     }
   }
@@ -135,7 +141,10 @@ class LedgersAtOnce {
     return action;
   }
 
-  /** Null for a ledger that names an event which the log does not hold. */
+  /**
+   * The end of a ledger; null if the ledger cannot be read, for instance because its last deed names an event that the
+   * log does not hold.
+   */
   private async endOf(org: OrgId): Promise<LedgerTail | null> {
     const asked = this.ends.get(org);
     if (asked !== undefined) return asked;

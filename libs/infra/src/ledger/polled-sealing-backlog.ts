@@ -3,8 +3,9 @@ import { toldTimeOf, type Clock, type EventStore, type OrgId } from '#libs/domai
 import type { SealerProgress, UnsealedEvents } from '#libs/domain/ledger';
 
 /**
- * Looks from the sealer's low-water on for what has been waiting too long, so that it tells the truth also when no sealer
- * runs at all. In ordinary times it reads a few events and stops at the first: nothing after the low-water is old.
+ * Finds events that have waited too long for their deed, from the sealer's low-water on, so that the result is right
+ * even if no sealer runs. Usually it reads a few events and stops at the first, because no event after the low-water is
+ * old.
  */
 export class PolledSealingBacklog extends SealingBacklog {
   private oldest = new Map<OrgId, number>();
@@ -25,7 +26,9 @@ export class PolledSealingBacklog extends SealingBacklog {
     return since === undefined ? 0 : Math.max(0, this.clock.nowMs() - since);
   }
 
-  /** Called every few seconds; takes longest when much waits. A call while one is under way is that one. */
+  /**
+   * Must be called every few seconds; takes longest when many events wait. A call during another one shares its result.
+   */
   refresh(): Promise<void> {
     this.underWay ??= this.read().finally(() => {
       this.underWay = null;
@@ -38,13 +41,14 @@ export class PolledSealingBacklog extends SealingBacklog {
     for (const { org, since } of await this.progress.parked()) oldest.set(org, Date.parse(since));
     const waiting = this.unsealed.inOrder({
       upTo: await this.store.head(),
-      // The log is in order of time but for small differences between clocks: everything after is young enough.
+      // Apart from small differences between clocks, the log is in order of time, so all later events are young enough.
       endsBefore: (recorded) => this.clock.nowMs() - (toldTimeOf(recorded) ?? 0) < this.limitMs,
       isKnown: (org) => oldest.has(org),
     });
     for await (const { recorded, org } of waiting) {
       const atMs = toldTimeOf(recorded);
-      // Whose it is, or since when, cannot be told; the sealer parks whoever is concerned, and parked ones were counted above.
+      // An event without organization or time cannot be counted. The sealer parks the organization concerned, and
+      // parked ones were counted above.
       if (org !== null && atMs !== null) oldest.set(org, atMs);
     }
     this.oldest = oldest;

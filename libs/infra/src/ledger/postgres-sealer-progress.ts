@@ -26,8 +26,9 @@ const STATEMENTS = [
 export const installLedgerSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'ledger', STATEMENTS);
 
 /**
- * The sealer's hints. Losing all of them costs a read of the log, never a deed; but one of them written late, by a sealer
- * that was frozen while another took over, would. So the sealer writes over the session of its lease.
+ * The sealer's hints. Losing all of them only makes the sealer read the log again. But a hint that is written late, by
+ * a sealer that was frozen while another one took over, could cost a deed. So the sealer writes them over the session
+ * of its lease.
  */
 export class PostgresSealerProgress extends SealerProgress {
   constructor(private readonly database: Pick<pg.ClientBase, 'query'>) {

@@ -5,22 +5,22 @@ import { isDigest } from '#libs/crypto';
 import type { Logger, OrgId } from '#libs/domain/kernel';
 import { type SealedHead, SealedHeads } from '#libs/domain/ledger';
 
-/** A record is a line of this many bytes, filled up with spaces: written over in place, and never moved. */
+/** A record is a line of this many bytes, padded with spaces, so that it can be overwritten in place. */
 const RECORD_BYTES = 128;
 const RECORD = /^(org_[0-9a-z]{26}) ([1-9]\d{0,14}):(sha256:[0-9a-f]{64}) *\n$/;
-/** A place that no ledger needs any more. */
+/** A record that no ledger uses any more. */
 const FREE = '\n'.padStart(RECORD_BYTES);
 
 export const sealedHeadsPath = (stateDir: string): string => join(stateDir, 'sealed-heads');
 
-/** What a file of sealed heads says; nothing where there is none. For whoever only looks. */
+/** The heads in a file; empty if there is no file. For programs that only read. */
 export const readSealedHeads = async (path: string): Promise<readonly SealedHead[]> => {
   const content = await readFile(path, 'latin1').catch((error: unknown) => {
     if (isCode(error, 'ENOENT')) return '';
     throw error;
   });
   const heads = new Map<OrgId, SealedHead>();
-  // By lines: a copy may have lost the spaces that give each its place.
+  // Read line by line, because a copy of the file may have lost the padding that gives each record its fixed place.
   for (const line of content.split(/\r?\n/)) {
     const head = headIn(`${line}\n`);
     if (head !== null) keepLatest(heads, head);
@@ -29,22 +29,25 @@ export const readSealedHeads = async (path: string): Promise<readonly SealedHead
 };
 
 /**
- * The file `sealed-heads` of a state directory: a line for each ledger, `org_... seq:body_hash`, as `--head` takes it. One
- * write into the page cache for each append of deeds: it survives the process, and loses at most what a power cut takes,
- * which the next deed writes again. Readable with `cat`; mode 0600.
+ * The file `sealed-heads` of a state directory: a line for each ledger, `org_... seq:body_hash`, as `--head` takes it.
+ * Each append of deeds causes one write into the page cache. It survives the end of the process; a power cut may lose
+ * the last writes, which the next deed of each ledger makes up for. Readable with `cat`; mode 0600.
  */
 export class SealedHeadsFile extends SealedHeads {
   private readonly heads = new Map<OrgId, SealedHead>();
   private file: FileHandle | null = null;
-  /** Which file that is: device and inode. */
+  /** The device and inode of the open file. */
   private identity = '';
-  /** Not on a file system that is read-only: what the file says is compared, and this process alone remembers more. */
+  /**
+   * False on a read-only file system: the file is then only compared with, and newer heads are kept in the memory of
+   * this process.
+   */
   private isWritable = true;
-  /** Where the records of an organization stand: one, unless two processes began it at once. */
+  /** The offsets of an organization's records: one, unless two processes created its record at the same moment. */
   private readonly offsets = new Map<OrgId, readonly number[]>();
   private scannedBytes = 0;
   private isFailing = false;
-  /** The turn that whatever is to be remembered joins, until it begins. */
+  /** The next write to the file, which new heads join until it begins. */
   private remembering: { readonly due: Map<OrgId, SealedHead>; readonly done: Promise<void> } | null = null;
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -55,7 +58,7 @@ export class SealedHeadsFile extends SealedHeads {
     super();
   }
 
-  /** @throws {Error} what the file system says of a file that cannot be used */
+  /** @throws {Error} the file system's error when the file cannot be used */
   static async open(path: string, logger: Logger): Promise<SealedHeadsFile> {
     const opened = new SealedHeadsFile(path, logger);
     await opened.openFile();
@@ -81,14 +84,17 @@ export class SealedHeadsFile extends SealedHeads {
     }
   }
 
-  /** A handle of a file that somebody put another in the place of, or removed, would be read and written for nothing. */
+  /**
+   * Opens the file again if somebody has replaced or removed it, because reads and writes on the old handle would be
+   * useless.
+   */
   private async reopenIfReplaced(): Promise<void> {
     if (!this.isWritable) return;
     if (this.file !== null) {
       const there = await stat(this.path).catch(() => null);
       if (there !== null && identityOf(there) === this.identity) return;
       await this.file.close();
-      // Where the next one cannot be opened, it is tried again every time.
+      // If opening fails, every later call tries again.
       this.file = null;
     }
     this.scanAgain();
@@ -100,7 +106,7 @@ export class SealedHeadsFile extends SealedHeads {
     this.scannedBytes = 0;
   }
 
-  /** As the file has it now: an operator may have decided something meanwhile. */
+  /** Read from the file each time, because an operator may have changed it with `settle`. */
   override of(org: OrgId): Promise<SealedHead | null> {
     return this.inTurn(async () => {
       await this.scan();
@@ -122,7 +128,7 @@ export class SealedHeadsFile extends SealedHeads {
     });
   }
 
-  /** Of heads that come while the file is written to, the last of each ledger is written, and no other. */
+  /** If several heads of a ledger arrive while the file is being written, only the last one is written. */
   override remember(head: SealedHead): Promise<void> {
     this.remembering ??= this.nextRemembering();
     keepLatest(this.remembering.due, head);
@@ -151,11 +157,12 @@ export class SealedHeadsFile extends SealedHeads {
   }
 
   /**
-   * An operator's decision: this is where the ledger ends, whatever was remembered; null for one without a deed.
-   * @throws {Error} it cannot be written down
+   * Carries out an operator's decision: the ledger ends here, whatever was remembered; null for a ledger without a
+   * deed.
+   * @throws {Error} when the decision cannot be written to the file
    */
   settle(org: OrgId, head: SealedHead | null): Promise<void> {
-    // What is remembered from now on comes after the decision.
+    // Heads remembered from now on are written after the decision, not in the write that is already waiting.
     this.remembering = null;
     return this.inTurn(async () => {
       if (!this.isWritable) throw new Error(`${this.path} cannot be written: its file system is read-only`);
@@ -183,7 +190,7 @@ export class SealedHeadsFile extends SealedHeads {
     const offsets = this.offsets.get(org) ?? [];
     for (const offset of offsets) await this.writeAt(this.file, line, offset);
     if (offsets.length > 0 || line === FREE) return;
-    // Looked for at the end of what is there now: another process may have appended.
+    // The end of the file is looked up first, because another process may have appended records.
     await this.scan();
     const offset = this.scannedBytes;
     await this.writeAt(this.file, line, offset);
@@ -194,12 +201,12 @@ export class SealedHeadsFile extends SealedHeads {
   private async writeAt(file: FileHandle, line: string, offset: number): Promise<void> {
     const { bytesWritten } = await file.write(line, offset, 'latin1');
     if (bytesWritten === RECORD_BYTES) return;
-    // A torn record would shift every one that comes after it.
+    // An incomplete record would shift every record after it.
     if (offset >= this.scannedBytes) await file.truncate(this.scannedBytes);
     throw new Error(`only ${bytesWritten} of ${RECORD_BYTES} bytes could be written`);
   }
 
-  /** What others have appended since the last look. */
+  /** Reads the records that other processes have appended since the last scan. */
   private async scan(): Promise<void> {
     await this.reopenIfReplaced();
     if (this.file === null) return;
@@ -236,7 +243,7 @@ export class SealedHeadsFile extends SealedHeads {
 
 const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
 
-/** A process whose keys and database lie elsewhere has made none. */
+/** Creates the state directory, which a process does not have yet if its keys and database are elsewhere. */
 const makeFolder = (folder: string): Promise<unknown> =>
   mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (!isCode(error, 'EEXIST')) throw error;
@@ -249,13 +256,13 @@ const keepLatest = (heads: Map<OrgId, SealedHead>, head: SealedHead): void => {
 };
 
 interface FoundRecord {
-  /** Null where a line was damaged, or is free. */
+  /** Null if the line is damaged or free. */
   readonly head: SealedHead | null;
   readonly offset: number;
   readonly isFree: boolean;
 }
 
-/** Whole records; a torn one at the end is written over by the next. */
+/** The complete records; the next write overwrites an incomplete one at the end. */
 const recordsIn = (content: Buffer): readonly FoundRecord[] =>
   Array.from({ length: Math.floor(content.length / RECORD_BYTES) }, (_, index) => {
     const offset = index * RECORD_BYTES;

@@ -7,7 +7,7 @@ import { SealedValueRefused, type VaultCipher } from '#libs/infra/vault';
 
 const CONTEXT = 'service/seal-key/v1';
 
-/** The private half of a seal key cannot be had: nothing is sealed under it. */
+/** The private half of a seal key is not available, so nothing can be sealed under it. */
 class ClosedSealKey extends ForeseenFault {
   override readonly name = 'ClosedSealKey';
   constructor(kid: string, why: string) {
@@ -20,7 +20,10 @@ class ClosedSealKey extends ForeseenFault {
 
 const closed = (cause: ClosedSealKey): DomainError => new DomainError('vault_unavailable', { cause });
 
-/** Private seal keys as ciphertexts under the vault key, bound to their kid. Opened ones stay in memory: sealing is hot. */
+/**
+ * Stores private seal keys as ciphertexts under the vault key, bound to their kid. Opened keys stay in memory, because
+ * sealing is frequent.
+ */
 export class VaultSealKeyRing extends SealKeyRing {
   private readonly opened = new Map<string, SigningKey>();
 

@@ -11,7 +11,10 @@ import {
 import { sealedFileDecider } from '../sealed-file.decider.js';
 import type { FileDescription, FileEvent } from '../sealed-file.events.js';
 
-/** Asks for the admin deed `file.sealed`. Answers with the event that the deed seals, of a retried command the first one. */
+/**
+ * Asks for the admin deed `file.sealed`. Returns the event that the deed seals; for a retried command, the event of the
+ * first try.
+ */
 export class SealFile extends Command<EventEnvelope<FileEvent>> {
   constructor(
     readonly data: FileDescription & { readonly org: OrgId },
@@ -28,11 +31,11 @@ export class SealFileHandler implements ICommandHandler<SealFile> {
     private readonly store: EventStore,
   ) {}
 
-  /** @throws {DomainError} validation_failed with `param: label` */
+  /** @throws {DomainError} `validation_failed` with `param: label` when the label is not valid */
   async execute({ data, metadata }: SealFile): Promise<EventEnvelope<FileEvent>> {
     const command = { type: 'SealFile', data, metadata } as const;
     const { folded } = await this.runner.run(sealedFileDecider, metadata.commandId, command, metadata);
-    // At its place, which only the log knows for sure.
+    // Read from the store, because only the log knows its position for sure.
     const [recorded] = await this.store.readStream(folded.stream, { limit: 1, mayRemember: true });
     if (!recorded) throw new MissingEvent(folded.stream, 0);
     return decodeEvent<FileEvent>(recorded);

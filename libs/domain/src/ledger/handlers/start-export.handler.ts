@@ -3,7 +3,7 @@ import { CommandRunner, type CommandMetadata } from '../../kernel/index.js';
 import { exportDecider } from '../export.decider.js';
 import type { ExportedRange } from '../export.events.js';
 
-/** Records that an export is about to go out. What cannot be recorded does not go out. */
+/** Records that an export is about to go out. If it cannot be recorded, nothing goes out. */
 export class StartExport extends Command<void> {
   constructor(
     readonly data: ExportedRange,
@@ -17,7 +17,7 @@ export class StartExport extends Command<void> {
 export class StartExportHandler implements ICommandHandler<StartExport> {
   constructor(private readonly runner: CommandRunner) {}
 
-  /** @throws {StoreUnavailable} */
+  /** @throws {StoreUnavailable} when the export could not be recorded */
   async execute({ data, metadata }: StartExport): Promise<void> {
     const command = { type: 'StartExport', data, metadata } as const;
     await this.runner.run(exportDecider, metadata.commandId, command, metadata);
