@@ -12,10 +12,13 @@ import {
 import { LedgerReader, LedgerTails, type StoredDeed } from '#libs/domain/ledger';
 import { Bell } from '../bell.js';
 
-/** Whoever waits looks again at least this often: a lost message costs this much and nothing else. */
+/** A waiting request reads the ledger at least this often, so a lost message delays it by no more than this. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Waits on the bus for the deed of a change. Subscribes before it looks, so that no sealing falls between. */
+/**
+ * Waits on the bus for the deed of a change. It subscribes before it reads the ledger, so that it cannot miss a seal in
+ * between.
+ */
 @Injectable()
 export class AwaitDeed {
   constructor(
@@ -26,8 +29,8 @@ export class AwaitDeed {
   ) {}
 
   /**
-   * The deed that seals an event of the organization; null when the time was over before, or nobody waits any more.
-   * @throws {StoreUnavailable}
+   * The deed that seals an event of the organization; null if the time ends first or the caller has gone.
+   * @throws {StoreUnavailable} when the store gives no answer, or the deed is not stored as it was sealed
    */
   async sealing(
     event: EventEnvelope,

@@ -8,33 +8,37 @@ import {
   type EventEnvelope,
 } from '#libs/domain/kernel';
 
-/** A change is the newest event of its stream, or near it when others changed the same object since. */
+/**
+ * How far back a change is searched: it is the newest event of its stream, or near it if others have changed the same
+ * object since.
+ */
 const LOOK_BACK_EVENTS = 32;
 
 interface IdentifiedCommand {
   readonly commandId: string;
 }
 
-/** The deed of an administrative change: its answer carries the id before the deed is sealed (rule DEED-7). */
+/** The deed ids of administrative changes. An answer carries the id before the deed is sealed (rule DEED-7). */
 @Injectable()
 export class ChangeDeeds {
   constructor(private readonly store: EventStore) {}
 
   /**
-   * Null when the command changed nothing. A retried command is answered with the deed of its first try.
-   * @param type of the event whose deed is meant, where a command causes several
+   * The id of the deed of a change; null if the command changed nothing. A retried command gets the deed of its first
+   * try.
+   * @param type which event's deed is meant, if the command causes several events
    */
   async deedOf(stream: string, command: IdentifiedCommand, type?: string): Promise<DeedId | null> {
     const change = (await this.changesOf(stream, command)).find(({ event }) => (type ?? event.type) === event.type);
     return change ? deedOf(change) : null;
   }
 
-  /** Of a command that may have several: all of them, in the order of what they seal. */
+  /** The ids of all deeds of a command that may have several, in the order of the events that they seal. */
   async deedsOf(stream: string, command: IdentifiedCommand): Promise<readonly DeedId[]> {
     return (await this.eventsOf(stream, command)).flatMap((change) => deedOf(change) ?? []);
   }
 
-  /** What a command recorded, in that order; a retried command, what its first try did. */
+  /** The events that a command recorded, in order; for a retried command, those of its first try. */
   async eventsOf<Event extends DomainEvent>(
     stream: string,
     command: IdentifiedCommand,
@@ -42,7 +46,7 @@ export class ChangeDeeds {
     return (await this.changesOf<Event>(stream, command)).toReversed();
   }
 
-  /** Newest first. */
+  /** The events that a command recorded, newest first. */
   private async changesOf<Event extends DomainEvent>(
     stream: string,
     { commandId }: IdentifiedCommand,

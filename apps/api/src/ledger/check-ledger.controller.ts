@@ -9,12 +9,12 @@ import { Route } from '../http/route.decorator.js';
 import { IfPresent } from '../http/shape.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
 
-/** Deeds up to the head that a check covers unless asked otherwise, as `doctor` does, and at most (rule DEED-17). */
+/** How many deeds up to the head a check covers by default, as `doctor` does, and at most (rule DEED-17). */
 const LAST_DEFAULT = 1_000;
 const LAST_MAX = 10_000;
 
 class CheckLedgerQuery {
-  /** So many deeds up to the head. */
+  /** The number of deeds, up to the head. */
   @QueryInteger(1, LAST_MAX)
   last?: number;
 
@@ -28,7 +28,7 @@ class CheckLedgerQuery {
 export class CheckLedgerController {
   constructor(private readonly ledger: CheckLedger) {}
 
-  /** Says how the chain is, and nothing of what its deeds hold: every key that may read deeds may ask. */
+  /** Reports the state of the chain and nothing that its deeds say, so every key that may read deeds may ask. */
   @Get('/v1/ledger/check')
   @Route({
     auth: 'session_or_key',
@@ -42,7 +42,10 @@ export class CheckLedgerController {
   }
 }
 
-/** @throws {DomainError} validation_failed, param `from` */
+/**
+ * @throws {DomainError} `validation_failed` with `param: from`, when `from` is no instant or is sent together with
+ * `last`
+ */
 const rangeOf = ({ last, from }: CheckLedgerQuery): CheckedRange => {
   const since = instantAtOrAfter('from', from);
   if (since === null) return { last: last ?? LAST_DEFAULT };

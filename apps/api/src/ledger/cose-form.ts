@@ -4,14 +4,14 @@ import { StoreUnavailable } from '#libs/domain/kernel';
 import { SealKeyAdministration, type StoredDeed } from '#libs/domain/ledger';
 
 /**
- * The COSE form of stored deeds. Its signature is made at sealing and verified here, each time before it is handed out:
- * what comes out verifies, whatever happened to the stored text in between.
+ * The COSE form of stored deeds. Its signature is made when the deed is sealed, and verified here each time before the
+ * form is handed out. So a form that is handed out always verifies, even if the stored text was damaged.
  */
 @Injectable()
 export class CoseForm {
   constructor(private readonly keys: SealKeyAdministration) {}
 
-  /** @throws {StoreUnavailable} the stored signature does not hold over the stored bytes */
+  /** @throws {StoreUnavailable} when the stored signature does not verify over the stored bytes */
   async of({ deed, body, kid, cose_signature: coseSignature }: StoredDeed): Promise<Buffer> {
     const cose = { kid, body: Buffer.from(body), coseSignature };
     const publicKey = await this.publicKeyOf(kid);

@@ -6,7 +6,7 @@ import { BuildFacts } from '#libs/infra/runtime';
 import { queryProblem } from '../http/query-string.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
 
-/** As sent; both are RFC 3339 times over `issued_at`, `from` inclusive, `to` exclusive. */
+/** The query parameters as sent. Both are RFC 3339 times over `issued_at`: `from` is inclusive, `to` exclusive. */
 export interface ExportRequest {
   readonly from?: string;
   readonly to?: string;
@@ -17,7 +17,9 @@ export interface PreparedExport {
   readonly fileName: string;
 }
 
-/** Finds the deeds of a time range in the ledger itself, so an export needs no projection and nothing sealed is missing. */
+/**
+ * Finds the deeds of a time range in the ledger itself, so that an export needs no projection and lacks no sealed deed.
+ */
 @Injectable()
 export class DeedExport {
   constructor(
@@ -27,13 +29,13 @@ export class DeedExport {
     private readonly build: BuildFacts,
   ) {}
 
-  /** @throws {DomainError} validation_failed, param `from` or `to` */
+  /** @throws {DomainError} `validation_failed` with `param` `from` or `to` */
   async prepare(org: OrgId, request: ExportRequest): Promise<PreparedExport> {
     const from = instantAtOrAfter('from', request.from);
     const to = instantAtOrAfter('to', request.to);
     if (from !== null && to !== null && from >= to) throw queryProblem('to', 'must be later than from');
     const range = await this.rangeOf(org, from, to);
-    // After the head was read: whatever sealed the deeds up to there is listed.
+    // The keys are listed after the head was read, so that they include every key that sealed a deed up to the head.
     const keys = sealKeyEntries(await this.keys.list());
     const { first_seq: first, last_seq: last } = range;
     const deeds = (): AsyncIterable<SealedDeed> => sealedDeeds(this.ledger.deeds(org, first ?? 1, last ?? 0));

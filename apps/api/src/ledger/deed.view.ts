@@ -4,8 +4,8 @@ import type { SealedDeed } from './find-action-deeds.query-handler.js';
 import type { ListedDeed } from './list-deeds.query-handler.js';
 
 /**
- * The deed envelope. The bytes it speaks of are at GET /v1/deeds/{id}; what they are about stands here too, so that
- * nobody need read them all to find one.
+ * The deed envelope. The deed's bytes are at GET /v1/deeds/{id}; the envelope also says what the deed is about, so that
+ * a client can find a deed without reading the bytes of all.
  */
 export const deedView = ({ row, agentName }: ListedDeed): JsonObject => ({
   object: 'deed',
@@ -21,7 +21,7 @@ export const deedView = ({ row, agentName }: ListedDeed): JsonObject => ({
   about: row.about && aboutView(row.about, agentName),
 });
 
-/** The envelope of the deed of a change, straight from the ledger: its row may not be there yet. */
+/** The envelope of the deed of a change, made from the ledger because its row may not exist yet. */
 export const storedDeedView = (deed: StoredDeed): JsonObject => {
   const { deed: id, org, seq, kind, action, issued_at, body_hash, prev_hash, kid, signature } = deed;
   const place = { id, org, seq, kind, action, agent: null, issuedAt: issued_at };
@@ -36,7 +36,7 @@ const aboutView = (about: DeedAbout, agentName: string | null): JsonObject => {
   return { tool, agent: agent && { id: agent, name: agentName }, outcome, level, verdict };
 };
 
-/** What an action's own detail and the stream say of a deed. */
+/** What an action's detail and the event stream show of a deed. */
 export const deedSummary = ({ id, seq, kind, action, issuedAt }: SealedDeed): JsonObject => ({
   object: 'deed_summary',
   id,

@@ -33,9 +33,9 @@ export class ExportDeedsController {
   ) {}
 
   /**
-   * The export bundle of a time range, written as it is read: as slow as its reader, never held in memory, and cut when
-   * reading fails. A cut bundle is told from a whole one by its own form (docs/deed-format.md). That it goes out is recorded
-   * before its first byte.
+   * The export bundle of a time range, written while it is read: no faster than its reader, never held in memory as a
+   * whole, and cut if reading fails. The form of a bundle shows whether it was cut (docs/deed-format.md). The export is
+   * recorded before its first byte goes out.
    */
   @Get('/v1/deeds/export')
   @Route({
@@ -56,7 +56,7 @@ export class ExportDeedsController {
     void reply
       .header('Content-Type', BUNDLE_MEDIA_TYPE)
       .header('Content-Disposition', `attachment; filename="${fileName}"`);
-    // The headers of a GET without its body: nothing is read for it.
+    // HEAD gets the headers of a GET without its body, so no deed is read for it.
     if (!isAsked) return void reply.send(Readable.from([]));
     const bundle = Readable.from(writeBundle(content), { objectMode: false });
     bundle.once('error', (error) => {

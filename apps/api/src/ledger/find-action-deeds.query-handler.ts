@@ -3,16 +3,16 @@ import type { ActionId, DeedId, OrgId } from '#libs/domain/kernel';
 import { LedgerReader } from '#libs/domain/ledger';
 import { DeedRow, ReadModels } from '#libs/infra/read-models';
 
-/** What an object that was sealed says of its deed. */
+/** What a sealed object shows of its deed. */
 export type SealedDeed = Pick<DeedRow, 'id' | 'seq' | 'kind' | 'action' | 'issuedAt'>;
 
-/** An action has one deed and few amendments; more than this nobody reads on one page. */
+/** An action has one deed and few amendments, so a page never needs more than this. */
 const DEEDS_MAX = 100;
 
 /**
- * Deeds of an action that whoever asks has seen in the ledger: its own and the amendments to it, in the order of the chain.
- * Rows may be behind the ledger; what they miss is then read from there, near whose end it stands.
- * @throws {StoreUnavailable}
+ * The deeds of an action that the caller has already seen in the ledger: its own and its amendments, in the order of
+ * the chain. If the rows are behind the ledger, a missing deed is read from the ledger, where it is near the end.
+ * @throws {StoreUnavailable} when a deed is not in the ledger as it was sealed
  */
 export class FindActionDeeds extends Query<readonly SealedDeed[]> {
   constructor(

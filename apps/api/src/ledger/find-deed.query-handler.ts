@@ -3,8 +3,9 @@ import { StoreUnavailable, type DeedId, type OrgId } from '#libs/domain/kernel';
 import { DeedRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
 /**
- * Where a deed stands in its organization's ledger: its bytes are read from there. Null when there is none such.
- * @throws {StoreUnavailable} the rows are behind the log, so nobody knows yet
+ * The place of a deed in its organization's ledger, from which the caller reads its bytes. Null if there is no such
+ * deed.
+ * @throws {StoreUnavailable} when the rows are behind the log, so that it is not known yet whether the deed exists
  */
 export class FindDeed extends Query<DeedRow | null> {
   constructor(
@@ -23,7 +24,7 @@ export class FindDeedHandler implements IQueryHandler<FindDeed> {
   ) {}
 
   async execute({ org, deed }: FindDeed): Promise<DeedRow | null> {
-    // A deed never changes: only one that is not there yet is worth waiting for.
+    // A deed never changes, so only a deed that is not found is worth waiting for.
     return (await this.find(org, deed)) ?? (await this.findCaughtUp(org, deed));
   }
 

@@ -12,7 +12,7 @@ import { CoseForm } from './cose-form.js';
 import { FindDeed } from './find-deed.query-handler.js';
 import { wantsCose } from './wants-cose.js';
 
-/** The bytes never change; who may read them may, so a kept copy is asked about. */
+/** The bytes never change, but the right to read them may, so a cached copy has to be revalidated. */
 const CACHE_CONTROL = 'private, no-cache';
 
 @Controller()
@@ -24,8 +24,8 @@ export class GetDeedController {
   ) {}
 
   /**
-   * The canonical bytes as they are stored, or with `Accept: application/cose` the COSE_Sign1 form of the same bytes. What
-   * verifies them stands in headers, so that the body stays what was hashed and sealed.
+   * The canonical bytes as they are stored, or with `Accept: application/cose` the COSE_Sign1 form of the same bytes.
+   * Signature and key are in headers, so that the body stays exactly what was hashed and sealed.
    */
   @Get('/v1/deeds/:id')
   @Route({
@@ -45,10 +45,10 @@ export class GetDeedController {
     const deed = await this.deedOf(caller.org, id);
     if (!isVisible(deed, caller)) throw new DomainError('not_found');
     const isCose = wantsCose(accept);
-    // Two representations never share a strong tag (RFC 9110, section 8.8.3): a client that holds one and asks for the
-    // other would be told that it has it.
+    // Two representations never share a strong tag (RFC 9110, section 8.8.3). Otherwise a client that has one of them
+    // and asks for the other would be told that it has it already.
     const etag = `"${deed.body_hash}${isCose ? '+cose' : ''}"`;
-    // Before any header is set, because it may refuse.
+    // Made before any header is set, because this may throw.
     const form = isTagKnown(known, etag) ? null : await this.formOf(deed, isCose);
     void reply
       .header('ETag', etag)
@@ -75,6 +75,9 @@ export class GetDeedController {
   }
 }
 
-/** An agent sees the deeds of its own actions (docs/api-conventions.md); another's is as absent as one that never was. */
+/**
+ * An agent sees the deeds of its own actions only (docs/api-conventions.md); the deed of another agent is answered like
+ * one that does not exist.
+ */
 const isVisible = ({ kind, body }: StoredDeed, caller: Principal): boolean =>
   caller.kind !== 'agent' || (kind !== 'admin' && (JSON.parse(body) as DeedBody).who.agent === caller.agent);

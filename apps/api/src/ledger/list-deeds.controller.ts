@@ -16,7 +16,7 @@ import { type DeedPosition, ListDeeds } from './list-deeds.query-handler.js';
 export class ListDeedsController {
   constructor(private readonly lists: ListAnswers) {}
 
-  /** An agent sees the deeds of its own actions; whoever administers the organization sees the whole ledger. */
+  /** An agent sees the deeds of its own actions; members and admin keys see the whole ledger. */
   @Get('/v1/deeds')
   @Route({ auth: 'session_or_key', role: 'viewer', scopes: ['deeds:read'], since: '2026-10-01', ledgerList: true })
   async list(

@@ -1,10 +1,10 @@
 import { ListQuery, QueryInteger } from '../http/query-shape.js';
 import { FilterText } from '../lists/filter-text.decorator.js';
 
-/** No chain grows longer: what fifteen decimal digits can say. */
+/** The largest number of fifteen decimal digits; no chain gets that long. */
 const SEQ_MAX = 999_999_999_999_999;
 
-/** Query parameters of GET /v1/deeds. What they may hold: `list-deeds.filters.ts`. */
+/** Query parameters of GET /v1/deeds. `list-deeds.filters.ts` says which values they may have. */
 export class ListDeedsQuery extends ListQuery {
   @FilterText() kind?: string;
   @FilterText() action?: string;

@@ -5,7 +5,7 @@ import { commaList, instantAtOrAfter } from '../lists/filter-values.js';
 
 const KINDS = ['action', 'amendment', 'admin'] as const satisfies readonly DeedKind[];
 
-/** What GET /v1/deeds asks for; null where it does not ask. */
+/** The parsed filters of GET /v1/deeds; null for a filter that was not sent. */
 export interface DeedFilters {
   readonly kinds: readonly DeedKind[] | null;
   readonly action: ActionId | null;
@@ -13,11 +13,11 @@ export interface DeedFilters {
   readonly issuedBefore: Timestamp | null;
   readonly seqFrom: number | null;
   readonly seqBefore: number | null;
-  /** By `seq`: the chain as it grew, or the newest deed first. */
+  /** The order by `seq`: ascending as the chain grew, or the newest deed first. */
   readonly order: 'asc' | 'desc';
 }
 
-/** The filters by their names in the query; other names are not looked at. */
+/** The filters by their names in the query; other parameters are ignored here. */
 export interface DeedFilterParameters {
   readonly kind?: string;
   readonly action?: string;
@@ -28,7 +28,7 @@ export interface DeedFilterParameters {
   readonly order?: string;
 }
 
-/** @throws {DomainError} validation_failed naming the first parameter, in this order, that is wrong */
+/** @throws {DomainError} `validation_failed` with `param` the first invalid parameter, in the order below */
 export const parseDeedFilters = (sent: DeedFilterParameters): DeedFilters => ({
   kinds: commaList('kind', sent.kind, KINDS),
   action: sent.action === undefined ? null : actionId(sent.action),

@@ -11,7 +11,10 @@ export type DeedPosition = {
 
 export interface ListedDeed {
   readonly row: DeedRow;
-  /** Of the agent whose action it is about. Null for an admin deed, and for an agent that the lists do not know yet. */
+  /**
+   * The name of the agent whose action the deed is about. Null for an admin deed, and for an agent that the rows do not
+   * have yet.
+   */
   readonly agentName: string | null;
 }
 
@@ -21,7 +24,10 @@ export class ListDeeds extends Query<Listed<ListedDeed>> {
     readonly org: OrgId,
     readonly filters: DeedFilters,
     readonly page: PageRequest<DeedPosition>,
-    /** Set for an agent's key, which sees the deeds of its own actions alone. */
+    /**
+     * The agent, if the caller's key is an agent's: it sees the deeds of its own actions only. Null for every other
+     * caller.
+     */
     readonly onlyAgent: AgentId | null,
   ) {
     super();
@@ -48,7 +54,7 @@ export class ListDeedsHandler implements IQueryHandler<ListDeeds> {
     return { rows: listed, hasMore: found.hasMore, lagEvents };
   }
 
-  /** A deed holds its agent's id alone, and no agent ever changes its name. */
+  /** Deeds hold their agent's id only, so names come from the list of agents; an agent's name never changes. */
   private async namesOf(org: OrgId, deeds: readonly DeedRow[]): Promise<ReadonlyMap<AgentId, string>> {
     const agents = [...new Set(deeds.flatMap(({ agent }) => agent ?? []))];
     if (agents.length === 0) return new Map();

@@ -11,9 +11,9 @@ import { AwaitDeed } from './await-deed.js';
 import { storedDeedView } from './deed.view.js';
 import { SealFileBody } from './seal-file.dto.js';
 
-/** What the body says of the file is small (rule DEED-15). */
+/** Enough for a description of a file (rule DEED-15). */
 const MAX_BODY_BYTES = 4_096;
-/** As long as a refusal waits for its seal (rule GATE-4). */
+/** The same time that a refusal waits for its seal (rule GATE-4). */
 const SEAL_TIMEOUT_MS = 10_000;
 
 @Controller()
@@ -23,7 +23,7 @@ export class SealFileController {
     private readonly waiting: AwaitDeed,
   ) {}
 
-  /** Seals what is known of a file. The file itself never comes here, so nothing is said about what is in it. */
+  /** Seals the description of a file. The file itself is never sent, so the deed says nothing about its content. */
   @Post('/v1/deeds/files')
   @Route({ ...CHANGE, maxBodyBytes: MAX_BODY_BYTES, largeBodyAdvice: 'Send the digest of the file, not the file.' })
   async seal(@Body() body: SealFileBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
@@ -38,6 +38,8 @@ export class SealFileController {
   }
 }
 
-/** No 503 is remembered under an Idempotency-Key (rule API-10), so the same request again would be another one. */
+/**
+ * A 503 is not kept under an Idempotency-Key (rule API-10), so the same request sent again would seal the file again.
+ */
 const NOT_SEALED_YET =
   'The file is recorded but could not be sealed yet. Its deed follows: look for it with GET /v1/deeds?kind=admin&order=desc. Sent again, the file is sealed once more.';

@@ -13,7 +13,10 @@ interface WrittenSet {
   readonly etag: string;
 }
 
-/** GET /.well-known/service/keys.json: every seal key the deployment ever registered, oldest first, whole or not at all. */
+/**
+ * GET /.well-known/service/keys.json: every seal key that the deployment has ever activated, oldest first; the complete
+ * set, or an error.
+ */
 @Controller()
 export class SealKeysController {
   private written: WrittenSet | null = null;
@@ -33,9 +36,9 @@ export class SealKeysController {
   }
 
   /**
-   * The store is asked each time whether the keys have changed, wherever that was done, since a copy of a minute ago
-   * would call an honest bundle broken after a rotation, and a revoked key good (rule DEED-16). Only what is written of
-   * them is kept.
+   * The key set as written. The store is asked each time whether the keys have changed, in whatever process: with a
+   * copy that is a minute old, a client would call an honest bundle broken after a rotation, or a revoked key good
+   * (rule DEED-16). Only the written form is cached.
    */
   private async current(): Promise<WrittenSet> {
     try {

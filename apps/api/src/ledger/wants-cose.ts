@@ -1,7 +1,7 @@
 import { COSE_MEDIA_TYPE } from '#libs/crypto';
 
 const JSON_MEDIA_TYPE = 'application/json';
-/** RFC 9052, section 11.3.3: the parameter says which structure; a deed is one of these. */
+/** RFC 9052, section 11.3.3: the parameter `cose-type` names the COSE structure, and a deed is a COSE_Sign1. */
 const COSE_STRUCTURE = 'cose-sign1';
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
@@ -15,8 +15,8 @@ interface AcceptedRange {
 
 /**
  * Whether an Accept header prefers the COSE form of a deed to its JSON bytes (RFC 9110, section 12.5.1). COSE must be
- * named: a wildcard means the bytes as they are stored. What neither form satisfies gets the JSON too, as the catalogue
- * has no code for 406.
+ * named: a wildcard means the stored bytes. A header that accepts neither form gets the JSON too, because the error
+ * catalogue has no code for 406.
  */
 export const wantsCose = (accept: string | undefined): boolean => {
   const ranges = (accept ?? '').split(',').map(rangeOf);
@@ -32,7 +32,7 @@ const rangeOf = (text: string): AcceptedRange => {
   const [mediaType = '', ...rest] = text.split(';').map((part) => part.trim());
   const parameters = new Map(rest.map(parameterOf));
   const weight = parameters.get('q') ?? '1';
-  // A weight that is none makes the range say nothing.
+  // A range with an invalid weight is ignored.
   return { mediaType: mediaType.toLowerCase(), parameters, weight: WEIGHT.test(weight) ? Number(weight) : 0 };
 };
 

@@ -4,30 +4,32 @@ import type { PayloadRetention } from '#libs/domain/ledger';
 
 export interface RetentionParts {
   readonly retention: Pick<PayloadRetention, 'removeBatch'>;
-  /** All that may have bodies. */
+  /** All organizations that may have bodies. */
   readonly organizations: () => Promise<readonly OrgId[]>;
   readonly logger: Logger;
 }
 
 export interface RetentionSettings {
-  /** From the end of a round to the next. */
+  /** The pause between the end of a round and the next one. */
   readonly intervalMs: number;
-  /** After each batch: removal never competes with the calls that people wait for. */
+  /** The pause after each batch, so that removal never competes with the calls that people wait for. */
   readonly batchPauseMs: number;
-  /** After each organization of which nothing is due: a round asks for every one. */
+  /** The pause after an organization of which nothing is due, because a round asks for every organization. */
   readonly lookPauseMs: number;
 }
 
 const DEFAULTS: RetentionSettings = { intervalMs: 5 * 60 * 1000, batchPauseMs: 200, lookPauseMs: 5 };
 
-/** Goes through all organizations at once when it begins, and then every so often, as long as it is held to. */
+/**
+ * Goes through all organizations at once when it begins and then at intervals, as long as the process holds the lease.
+ */
 export class RetentionLoop {
   constructor(
     private readonly parts: RetentionParts,
     private readonly settings: RetentionSettings = DEFAULTS,
   ) {}
 
-  /** Ends after the batch under way. */
+  /** Runs until `held` is aborted, and ends after the batch under way. */
   async run(held: AbortSignal): Promise<void> {
     while (!held.aborted) {
       await this.round(held);
@@ -47,7 +49,7 @@ export class RetentionLoop {
     }
   }
 
-  /** An organization whose ledger cannot be read keeps its bodies, and keeps nobody else's. */
+  /** If the ledger of an organization cannot be read, only that organization keeps its bodies. */
   private async removeOf(org: OrgId, held: AbortSignal): Promise<void> {
     const { retention, logger } = this.parts;
     const { batchPauseMs, lookPauseMs } = this.settings;

@@ -34,7 +34,7 @@ import {
 } from '#libs/domain/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
 
-/** How often the low-water row is written while the sealer moves: it only shortens a restart. */
+/** How often the low-water row is written while the sealer is at work. The row only makes a restart faster. */
 const LOW_WATER_INTERVAL_MS = 1_000;
 const CATCH_UP_PAGE = 1_000;
 
@@ -50,14 +50,15 @@ export interface SealingParts {
 }
 
 /**
- * The one active sealer (rule DEED-6): follows `$all`, organizations as independent queues. One that cannot move is
- * parked and holds nobody up; a missing key or an unreachable store holds everybody, and is tried again.
+ * The one active sealer (rule DEED-6). It follows `$all` and treats organizations as independent queues: one whose
+ * ledger is stuck is parked, so that the others go on. If no key is active or the store is away, all organizations
+ * wait, and sealing is tried again.
  */
 export class SealingLoop {
   private storeId = '';
   /**
-   * As this sealer found or left the rows. They are not read again: those of a sealer that took over while this one was
-   * frozen are not this one's to end.
+   * The parked organizations as this sealer has read or written their rows. The rows are not read again: if this
+   * process was frozen and another sealer took over, the rows of that sealer are not for this one to delete.
    */
   private parked = new Map<OrgId, ParkedOrg>();
   private readonly parkedFaults = new Map<OrgId, RepeatedFault>();
@@ -66,7 +67,7 @@ export class SealingLoop {
   private turn: Promise<unknown> = Promise.resolve();
   private turnsWaiting = 0;
   private lastEvent: RecordedEvent | null = null;
-  /** Up to here every batch was sealed or parked. */
+  /** Every event up to here is sealed, or its organization is parked. */
   private doneUpTo: Position = START;
 
   constructor(private readonly parts: SealingParts) {}
@@ -117,7 +118,7 @@ export class SealingLoop {
     if (this.lastEvent) await this.saveLowWater(this.lastEvent);
   }
 
-  /** Batches and retries of parked organizations never run at once. */
+  /** Runs work one after the other, so that batches and retries of parked organizations never overlap. */
   private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     this.turnsWaiting += 1;
     const next = this.turn.then(work, work).finally(() => (this.turnsWaiting -= 1));
@@ -125,21 +126,25 @@ export class SealingLoop {
     return next;
   }
 
-  /** Only while nothing is being sealed: what is would be sealed twice, and one of the two for nothing. */
+  /**
+   * Adds companions only while nothing is being sealed; otherwise the same deed could be signed twice, once for
+   * nothing.
+   */
   private accompany(departing: DepartingAppends): Companions | null {
     if (this.turnsWaiting > 0) return null;
     try {
       return this.parts.sealer.accompany(departing, this.doneUpTo, (org) => !this.parked.has(org));
     } catch (error) {
-      // It is met again when the event is sealed after it is recorded, and handled there.
+      // The event is then recorded alone, and the same error is met and handled when it is sealed.
       this.parts.logger.warn('a deed could not be sealed along with its event', { error });
       return null;
     }
   }
 
   /**
-   * Whose ledgers lack deeds that they had, and who has more, however quiet they are. Beside the sealing, which compares for
-   * itself whenever it reads where a ledger ends: a machine that sealed long ago finds every one of them grown.
+   * Compares all ledgers with the remembered heads, even those without new events: a ledger that lacks deeds is parked,
+   * and the head of one that has grown is remembered anew. Sealing does not wait for this, because it compares each
+   * ledger by itself when it reads its end. A machine that has not sealed for long finds every ledger grown.
    */
   private async lookAtLedgers(held: AbortSignal): Promise<void> {
     let grown: readonly OrgId[] = [];
@@ -156,12 +161,12 @@ export class SealingLoop {
       await this.parts.sealer.rememberAnew(org);
     } catch (error) {
       if (isStoreAway(error)) throw error;
-      // Any other that cannot be read is told when something is sealed.
+      // Any other ledger that cannot be read is reported when something is sealed in it.
       if (error instanceof LedgerWentBack) await this.inTurn(() => this.parkLost(error));
     }
   }
 
-  /** Asks again for as long as the store is away. */
+  /** Repeats `ask` as long as the store is away. */
   private async untilAnswered(held: AbortSignal, ask: () => Promise<void>): Promise<void> {
     while (!held.aborted) {
       try {
@@ -194,7 +199,7 @@ export class SealingLoop {
     }
   }
 
-  /** Hands on what the events ask for, in their order, of one organization or of all. */
+  /** Passes the work that the events ask for to `seal`, in order, for one organization or for all. */
   private async walk(
     events: readonly RecordedEvent[],
     only: OrgId | null,
@@ -208,7 +213,7 @@ export class SealingLoop {
     for (let index = 0; index < events.length; index += 1) {
       const recorded = events[index] as RecordedEvent;
       if (recorded.stream !== SEAL_KEYS_STREAM) continue;
-      // What was recorded before a change of keys is sealed before it (rule DEED-9).
+      // Events that were recorded before a change of keys are sealed before it (rule DEED-9).
       await sealAll(events.slice(begin, index));
       begin = index;
       for (const [org, work] of await this.workOf(decodeEvent<SealKeyEvent>(recorded))) {
@@ -228,7 +233,7 @@ export class SealingLoop {
     }
   }
 
-  /** Throws the fault, if there is one, once everything before it is sealed. */
+  /** Seals all requests, then throws the fault of the work, if there is one. */
   private async seal(org: OrgId, { requests, fault }: SealWork): Promise<void> {
     await this.parts.sealer.seal(org, requests);
     if (fault !== null) throw fault;
@@ -244,24 +249,25 @@ export class SealingLoop {
   }
 
   /**
-   * Where no key is active the batch at hand waits, and with it the registration of the next key, which stands behind it
-   * in the log: new keys are therefore looked for here as well, or the wait would never end.
+   * While no key is active, the current batch waits, and the registration of the next key is behind it in the log. So
+   * new keys are also looked for here; otherwise the wait would never end.
    */
   private async retry(subscription: Subscription, held: AbortSignal): Promise<void> {
     await this.provePending();
     await this.retryParked(subscription, held);
-    // At rest there is no next batch to write it: whoever watches would take the last one for unsealed.
+    // While no new events come, no batch writes the low-water, so it is written here. Otherwise a program that watches
+    // it would take the last batch for unsealed.
     if (this.lastEvent !== null && this.lastEvent.position !== this.savedUpTo) await this.saveLowWater(this.lastEvent);
   }
 
-  /** From an organization's first unsealed event to where the subscription stands. */
+  /** Seals each parked organization from its first unsealed event up to the position of the subscription. */
   private async retryParked(subscription: Subscription, held: AbortSignal): Promise<void> {
     for (const parked of this.parked.values()) {
       if (held.aborted) return;
       let after = parked.storeId === this.storeId ? parked.after : START;
       this.parts.sealer.forget(parked.org);
       try {
-        // Also where there is nothing to seal, which would bring it to light.
+        // Checked even if there is nothing to seal, because then no append would detect a ledger that lacks deeds.
         await this.parts.sealer.requireWhole(parked.org);
         while (after < subscription.position) {
           const page = await this.parts.store.readAll(after, CATCH_UP_PAGE);
@@ -289,7 +295,10 @@ export class SealingLoop {
     return fault;
   }
 
-  /** What an event of the seal keys asks of the organizations' ledgers. A new key is proven on the way. */
+  /**
+   * The work that an event of the seal keys causes in the organizations' ledgers. A newly registered key is proved
+   * here, too.
+   */
   private async workOf(envelope: EventEnvelope<SealKeyEvent>): Promise<ReadonlyMap<OrgId, SealWork>> {
     const { event } = envelope;
     if (event.type === 'SealKeyRegistered') await this.prove(event.data.kid);
@@ -304,7 +313,7 @@ export class SealingLoop {
     for (const key of await this.parts.sealKeys.list()) if (!key.provenAt && !key.revokedAt) await this.prove(key.kid);
   }
 
-  /** A live sealer signs a test with a new key before anybody may activate it. */
+  /** Signs a proof with a new key, without which the key cannot be activated. */
   private async prove(kid: string): Promise<void> {
     const now = timestampOf(this.parts.clock.nowMs());
     try {

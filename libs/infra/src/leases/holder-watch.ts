@@ -1,15 +1,19 @@
 /**
- * How long a holder may show nothing (docs/adr/0015). Longer than a holder whose database has fallen silent needs to give up
- * by itself; short enough that takeover is within 5 s of its last beat: this, two readings and the successor's start.
+ * How long a holder may give no sign of life (docs/adr/0015). Longer than a holder needs to give up by itself when its
+ * database does not answer; short enough for a takeover within 5 s of its last beat: this time, two readings and the
+ * start of the successor.
  */
 export const HOLDER_SILENCE_MS = 3_000;
 
-/** What changes whenever a holder shows itself; null where nobody holds the lease, or nothing is told of who does. */
+/**
+ * A value that changes with each sign of life of the holder; null if nobody holds the lease, or nothing is known of the
+ * holder.
+ */
 export type HolderBeat = string | null;
 
 /**
- * Judges a holder by the waiter's own monotonic clock alone: it stands still when the same beat was read, successfully, over
- * the whole limit. Never by a stored time: clocks differ and jump.
+ * Judges a holder by the waiting process's own monotonic clock: the holder is silent if the same beat was read, without
+ * a failed reading, for longer than the limit. Stored times are not used, because clocks differ and jump.
  */
 export class HolderWatch {
   private watched: { readonly beat: HolderBeat; readonly sinceMs: number } | null = null;
@@ -17,20 +21,20 @@ export class HolderWatch {
 
   constructor(private readonly limitMs = HOLDER_SILENCE_MS) {}
 
-  /** As last read. */
+  /** The beat as it was last read. */
   get beat(): HolderBeat {
     return this.watched?.beat ?? null;
   }
 
-  /** A reading failed: what happened meanwhile is not known. */
+  /** Starts the measurement again after a failed reading, because the holder may have shown a beat meanwhile. */
   startAgain(): void {
     this.watched = null;
     this.lastReadingMs = null;
   }
 
-  /** @param nowMs of this process's monotonic clock */
+  /** @param nowMs by this process's monotonic clock */
   isSilent(beat: HolderBeat, nowMs: number): boolean {
-    // A pause of our own hides beats that happened meanwhile.
+    // If this process itself paused, it may have missed beats.
     if (this.lastReadingMs !== null && nowMs - this.lastReadingMs > this.limitMs) this.watched = null;
     this.lastReadingMs = nowMs;
     if (this.watched?.beat !== beat) this.watched = { beat, sinceMs: nowMs };

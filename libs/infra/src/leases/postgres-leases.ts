@@ -6,21 +6,30 @@ import { SystemClock } from '../runtime/index.js';
 import { HolderWatch, type HolderBeat } from './holder-watch.js';
 import { isLockOf, keyOf } from './lease-keys.js';
 
-/** How often a process that waits for a lease asks again: takeover is well within 5 s of a kill. */
+/** How often a process that waits for a lease asks again. A takeover after a kill is then well within 5 s. */
 const RETRY_MS = 500;
 /**
- * How often a holder makes sure that its session still lives, and shows that it does. Together with the next it is less than
- * HOLDER_SILENCE_MS: who is cut off from the database has ended its work before another begins.
+ * How often a holder checks that its session still lives, which also shows that the holder does. Together with
+ * ANSWER_TIMEOUT_MS this is less than HOLDER_SILENCE_MS, so a holder that is cut off from the database has stopped its
+ * work before another one begins.
  */
 const HEARTBEAT_MS = 500;
-/** After it a holder whose database does not answer gives up; whoever waited without end would never take a lease again. */
+/**
+ * After this time without an answer from the database a holder gives up; a waiting process does too, and asks again
+ * over a new connection.
+ */
 const ANSWER_TIMEOUT_MS = 2_000;
-/** Waited for a connection, and for the end of one, to a server that may be gone. */
+/** The time limit for opening and for closing a connection to a server that may be gone. */
 const CONNECTION_TIMEOUT_MS = 3_000;
-/** When the system asks after a peer that says nothing: the sockets of a vanished server go some minutes later. */
+/**
+ * When the system begins to probe a silent peer. The sockets of a server that vanished are closed some minutes later.
+ */
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
-/** The session that holds the lock, and when its last statement began: each heartbeat is one. */
+/**
+ * The session that holds the lock. Its beat changes with the begin of its last statement, and each heartbeat is a
+ * statement.
+ */
 const HOLDER = `pg_locks held join pg_stat_activity session using (pid)
   where ${isLockOf('$1')}`;
 const BEAT = `session.pid::text || ' ' || session.backend_start::text || ' ' || session.query_start::text`;
@@ -34,14 +43,14 @@ class StandingStill extends ForeseenFault {
 
 export interface PostgresLeasesOptions {
   readonly clock?: Pick<Clock, 'monotonicMs'>;
-  /** Asked of each new session before it asks for a lease. */
+  /** A check of each new session, run before it asks for a lease. */
   readonly verify?: (connection: pg.ClientBase) => Promise<void>;
 }
 
 /**
- * One holder at a time: a session advisory lock, which the server frees when the holder's connection ends. Where a
- * holder stands still and keeps its connection, whoever waits ends its session. A lease only keeps others idle; what
- * makes two holders harmless is the expected revision or the checkpoint (rule DEED-6).
+ * Leases with one holder at a time: a session advisory lock, which the server frees when the holder's connection ends.
+ * If a holder is frozen but keeps its connection, a waiting process ends its session. A lease only keeps other
+ * processes idle; if two holders exist for a moment, expected revisions and checkpoints prevent damage (rule DEED-6).
  */
 export class PostgresLeases {
   private readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -58,7 +67,7 @@ export class PostgresLeases {
     return this.take(name, () => Promise.resolve());
   }
 
-  /** @param onTaken what to do, over the same connection, where another session holds it */
+  /** @param onTaken called, over the same connection, if another session holds the lease */
   private async take(name: string, onTaken: (client: pg.Client) => Promise<void>): Promise<HeldLease | null> {
     const client = new MortalClient({
       connectionString: this.connectionString,
@@ -88,10 +97,10 @@ export class PostgresLeases {
   }
 
   /**
-   * Runs `work` whenever the lease is held, until `signal` ends it. `work` gets a signal of its own, aborted when the
-   * lease is lost: it must then stop writing and return. The session of a holder that shows nothing for
-   * {@link HOLDER_SILENCE_MS} is ended: a process that was frozen would hold the lease without end. What must be written by
-   * a holder alone goes over the lease's own session, which can write nothing once it has ended.
+   * Runs `work` whenever the lease is held, until `signal` is aborted. `work` gets a signal of its own, which is
+   * aborted when the lease is lost: it must then stop writing and return. The session of a holder that gives no sign of
+   * life for {@link HOLDER_SILENCE_MS} is ended, because a frozen process would hold the lease for ever. Whatever only
+   * the holder may write must be written over the lease's own session, which can write nothing once it has ended.
    */
   async hold(
     name: string,
@@ -137,18 +146,18 @@ const beatOf = async (client: pg.Client, name: string): Promise<HolderBeat> => {
   return rows[0]?.beat ?? null;
 };
 
-/** Unless it has shown something meanwhile. */
+/** Ends the holder's session, unless it has shown another beat meanwhile. */
 const endSession = async (client: pg.Client, name: string, beat: HolderBeat): Promise<void> => {
   await client.query(`select pg_terminate_backend(session.pid) from ${HOLDER} and ${BEAT} = $2`, [keyOf(name), beat]);
 };
 
-/** The connection that holds a lease. One statement at a time, the heartbeats among them. */
+/** The connection that holds a lease. Statements and heartbeats run on it one at a time. */
 export type LeaseSession = Pick<pg.ClientBase, 'query'>;
 
 export class HeldLease {
   readonly session: LeaseSession;
   private readonly heartbeat: NodeJS.Timeout;
-  /** How many statements are under way or wait for their turn. */
+  /** How many statements run or wait for their turn. */
   private statements = 0;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -158,7 +167,7 @@ export class HeldLease {
   ) {
     this.session = { query: this.inTurn.bind(this) as LeaseSession['query'] };
     this.heartbeat = setInterval(() => {
-      // Each statement is a beat: where answers are slow, beats of their own would pile up.
+      // Every statement is a beat. With slow answers, additional heartbeats would only pile up.
       if (this.statements === 0) this.session.query('select 1').catch((error: unknown) => this.loss.abort(error));
     }, HEARTBEAT_MS);
     this.heartbeat.unref();
@@ -174,8 +183,8 @@ export class HeldLease {
   }
 
   /**
-   * A client of pg queues statements today, and says that its next major version will not. The first that is not answered
-   * ends the connection, and with it the lease and everything that waits.
+   * Runs statements one after the other, because the next major version of pg will no longer queue them. The first
+   * statement without an answer ends the connection, and with it the lease and all waiting statements.
    */
   private inTurn(...statement: unknown[]): Promise<unknown> {
     const query = this.client.query.bind(this.client) as (...statement: unknown[]) => Promise<unknown>;

@@ -4,25 +4,28 @@ import { isHeld, keyOf } from './lease-keys.js';
 import type { PostgresLeases } from './postgres-leases.js';
 
 /**
- * Shows that a process lives, by a lease of its own: the server frees it the moment the process is killed, however it was
- * killed. A process that stands still, or whose machine vanished, keeps it. So an absent process may be taken for dead at
- * once, and a present one is not known to work.
+ * Shows that a process lives, by a lease of its own. The server frees the lease as soon as the process is killed in any
+ * way. A process that is frozen, or whose machine vanished, keeps it. So an absent process may be taken for dead at
+ * once, but a present one may not be working.
  */
 export class ProcessPresence {
   private isShown = false;
 
-  /** @param process names one run of a process: one that starts again has another name */
+  /** @param process names one run of a process: after a restart it has another name */
   constructor(
     private readonly leases: Pick<PostgresLeases, 'hold'>,
     private readonly process: string,
   ) {}
 
-  /** What work may be signed with, so that others find out when its process is gone; null while the lease is not held. */
+  /**
+   * The name to record with work, so that other processes can find out when this one is gone; null while the lease is
+   * not held.
+   */
   get shownAs(): string | null {
     return this.isShown ? this.process : null;
   }
 
-  /** Until `signal` ends it. Taken again where its connection was lost. */
+  /** Holds the lease until `signal` is aborted, and takes it again if its connection was lost. */
   async hold(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
     const show = async (held: AbortSignal): Promise<void> => {
       this.isShown = true;
@@ -36,7 +39,7 @@ export class ProcessPresence {
   }
 }
 
-/** Of these processes those that nobody shows to be alive. */
+/** Those of these processes whose lease nobody holds. */
 export const absentOf = async (pool: pg.Pool, processes: readonly string[]): Promise<readonly string[]> => {
   const { rows } = await answered(
     pool.query<{ process: string }>(

@@ -1,6 +1,6 @@
 import { translateDatabaseError } from './database-errors.js';
 
-/** The query's answer, or the kernel's error for why there is none. */
+/** The query's answer. An error of the driver becomes the kernel's `StoreUnavailable` if it may pass. */
 export const answered = async <Answer>(query: Promise<Answer>): Promise<Answer> => {
   try {
     return await query;

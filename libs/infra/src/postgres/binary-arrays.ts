@@ -1,18 +1,20 @@
 /**
- * Array parameters in PostgreSQL's own binary form. pg writes an array as one text of quoted elements, which escapes every
- * quote of a JSON document here and takes the escapes out again over there; this form copies the bytes. The statement must
- * give each parameter its type (`$1::text[]`, or a function's own), because a binary value is never converted.
+ * Array parameters in PostgreSQL's own binary form. pg writes an array as one text of quoted elements: it escapes every
+ * quote of a JSON document, and the server removes the escapes again. The binary form copies the bytes. The statement
+ * must give each parameter its type (`$1::text[]`, or a function's own), because a binary value is never converted.
  */
 
 const TEXT_OID = 25;
 const BIGINT_OID = 20;
 const UUID_OID = 2950;
-/** Dimensions, a flag for nulls, the element's type, and for the one dimension its length and its first index. */
+/**
+ * The number of dimensions, a flag for nulls, the element type, and the length and first index of the one dimension.
+ */
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const BIGINT_BYTES = 8;
 const UUID_BYTES = 16;
-/** In the place of an element's length. */
+/** Stands in the place of an element's length for a null. */
 const NULL_LENGTH = -1;
 
 /** `text[]`. A lone surrogate would be stored as U+FFFD, and U+0000 is refused by the server (22021). */
@@ -52,7 +54,7 @@ export const uuidArray = (values: readonly string[]): Buffer => {
   return array;
 };
 
-/** An empty one has no dimension at all, and so ends after its element's type; the rest of the header is not sent. */
+/** An empty array has no dimension, so its header ends after the element type. */
 const arrayOf = (elementOid: number, length: number, bytes: number): Buffer => {
   const array = Buffer.allocUnsafe(bytes);
   array.writeInt32BE(length === 0 ? 0 : 1, 0);

@@ -1,7 +1,10 @@
 import { StoreUnavailable } from '#libs/domain/kernel';
 import { isPassing, sqlStateOf } from './sql-state.js';
 
-/** The kernel's error for what the driver threw. What is neither passing nor ours is a defect and stays as it is. */
+/**
+ * The kernel's error for an error of the driver that may pass. Any other error is a defect or the caller's own, and is
+ * returned as it is.
+ */
 export const translateDatabaseError = (error: unknown): unknown =>
   isPassing(error)
     ? new StoreUnavailable(`the database did not answer (${sqlStateOf(error) ?? codeOf(error)})`, { cause: error })

@@ -20,12 +20,18 @@ import { fatalIn, mendDataDirectory, refusedBy } from './start-fault.js';
 import { withStartLock } from './start-lock.js';
 
 const ADMIN_DATABASE = 'postgres';
-/** Advisory lock that every user of the server holds shared, in the database `postgres`: the letters AGS1. */
+/**
+ * The number of the advisory lock that every process which uses the server holds shared, in the database `postgres`:
+ * the letters AGS1.
+ */
 const USERS_LOCK = 0x41475331;
 
-/** Recovery of a large write-ahead log takes its time; it is under way as long as the process lives. */
+/** Recovery of a large write-ahead log takes long; it is under way as long as the server process lives. */
 const READY_DEADLINE_MS = 120_000;
-/** Leftover processes of a killed server may keep its memory for a moment, and a new one refuses to start until then. */
+/**
+ * The leftover processes of a killed server may keep its shared memory for a moment, and a new server refuses to start
+ * until then.
+ */
 const START_DEADLINE_MS = 15_000;
 const POLL_MS = 25;
 const RESTART_BACKOFF_MS = { first: 100, longest: 5_000 } as const;
@@ -36,26 +42,27 @@ const INVALID_PASSWORD = '28P01';
 const NOT_YET = /^(57P|08)/;
 
 export interface EmbeddedPostgresOptions {
-  /** Made when missing. The data lies in `postgres` inside it. */
+  /** Created if it is missing. The data is in `postgres` inside it. */
   readonly stateDir: string;
   readonly log: Logger;
 }
 
 export interface EmbeddedPostgres {
-  /** With the password: never log it. Stays valid across restarts of the server. */
+  /** Contains the password, so never log it. Stays valid across restarts of the server. */
   connectionString(database: string): string;
-  /** Lets go of the server. The last one out stops it and waits until it has ended. */
+  /** Stops using the server. The last process that does so stops the server and waits until it has ended. */
   release(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL of a state directory, or adopts the one that runs there: left by a killed process, or shared
- * with a live one. Returns when it answers. While it is held, a server that ends is started again.
+ * Starts the PostgreSQL of a state directory, or adopts one that runs there: left by a killed process, or in use by a
+ * live one. Returns when the server answers. Until `release`, a server that ends is started again.
  *
- * Every process that uses it holds a shared advisory lock on a connection of its own, which the kernel closes whatever
- * ends the process. Who lets go and can take that lock alone was the last user and stops the server.
+ * Every process that uses the server holds a shared advisory lock on a connection of its own, which the kernel closes
+ * however the process ends. A process that releases the server and can then take that lock exclusively was the last
+ * user, and stops the server.
  *
- * @throws {EmbeddedPostgresError} it cannot run here; the message says what to do
+ * @throws {EmbeddedPostgresError} when the server cannot run here; the message says what to do
  */
 export const startEmbeddedPostgres = async ({ stateDir, log }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const server = new SharedServer(await prepareServerSite(stateDir), log);
@@ -63,7 +70,7 @@ export const startEmbeddedPostgres = async ({ stateDir, log }: EmbeddedPostgresO
   return server;
 };
 
-/** Whether a server runs on the data of a state directory. Looks, and makes nothing. */
+/** Whether a server runs on the data of a state directory. Only looks and creates nothing. */
 export const isEmbeddedPostgresRunning = async (stateDir: string): Promise<boolean> =>
   (await findPostmaster({ dataDir: join(await realpath(stateDir), 'postgres') })) !== null;
 
@@ -114,12 +121,15 @@ class SharedServer implements EmbeddedPostgres {
     });
   }
 
-  /** Nobody starts meanwhile: the start lock is held. */
+  /**
+   * Whether no other process uses the server. The caller holds the start lock, so no process can start to use it
+   * meanwhile.
+   */
   private async isLastUser(client: pg.Client): Promise<boolean> {
     try {
       await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
       for (const waitMs of [0, LAST_USER_RETRY_MS]) {
-        // The server notices a killed user's closed connection a moment later than the kernel.
+        // The server notices the closed connection of a killed process a moment later than the kernel.
         await delay(waitMs);
         const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [
           USERS_LOCK,
@@ -128,7 +138,7 @@ class SharedServer implements EmbeddedPostgres {
       }
       return false;
     } catch (error) {
-      // Without the connection nobody can say who else is there: the server is left running, for the next start to adopt.
+      // Without the connection it is unknown who else uses the server, so it is left running; the next start adopts it.
       this.log.warn('PostgreSQL was left running: its connection was lost on release', { error });
       return false;
     }
@@ -174,7 +184,7 @@ class SharedServer implements EmbeddedPostgres {
         if (elapsedMs > START_DEADLINE_MS) throw await notReady(spawned);
         if (spawned) await delay(RESTART_BACKOFF_MS.first);
         await mendDataDirectory(this.site, this.log);
-        // Where this process already gave out connection strings, the port may not change.
+        // The port may not change once this process has given out connection strings.
         spawned = await spawnPostmaster(this.site, await choosePort(this.site, this.tenure !== null));
       }
     }
@@ -184,7 +194,7 @@ class SharedServer implements EmbeddedPostgres {
 const addressOf = (site: ServerSite, port: number, database: string): string =>
   withScramOnly(`postgres://${SUPERUSER}:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`);
 
-/** Null while the server does not take connections yet. */
+/** A connection to the server; null while it does not accept connections yet. */
 const connectIfReady = async (site: ServerSite, port: number): Promise<pg.Client | null> => {
   const client = new DatabaseClient({
     connectionString: addressOf(site, port, ADMIN_DATABASE),

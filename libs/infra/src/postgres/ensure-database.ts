@@ -5,19 +5,19 @@ import { DatabaseClient } from './database-client.js';
 import { sqlStateOf } from './sql-state.js';
 
 const UNKNOWN_DATABASE = '3D000';
-/** The server takes no connections yet, and says so: it starts, or recovers from a crash. */
+/** The server's answer while it accepts no connections yet, because it starts or recovers from a crash. */
 const STARTING = '57P03';
-/** A recovery that takes longer is somebody's business. */
+/** A recovery that takes longer needs an operator. */
 const START_TIMEOUT_MS = 60_000;
 const START_POLL_MS = 200;
-/** A new database is a copy of the empty template. */
+/** Enough to copy the empty template into a new database. */
 const CREATE_TIMEOUT_MS = 60_000;
 /** 42P04 duplicate_database; 23505 when two processes create it in the same moment. */
 const CREATED_BY_ANOTHER = new Set(['42P04', '23505']);
 
 /**
- * Creates the database of a connection string when it is missing: UTF-8, byte order, from the empty template.
- * Connects to the database `postgres` for it, and only then. A server that says it is starting is waited for.
+ * Creates the database of a connection string if it is missing: UTF-8, byte order, from the empty template. Connects to
+ * the database `postgres` only if it has to create one. Waits for a server that says it is starting.
  *
  * @returns whether this call created it
  */
@@ -38,7 +38,10 @@ export const ensureDatabase = async (connectionString: string, log: Logger): Pro
   }
 };
 
-/** Refuses what {@link ensureDatabase} would refuse of the server and the login, and waits as it does. Makes nothing. */
+/**
+ * Fails if {@link ensureDatabase} would fail because of the server or the login, and waits for a starting server in the
+ * same way. Creates nothing.
+ */
 export const requireReachable = async (connectionString: string, log: Logger): Promise<void> => {
   await existsOnceStarted(connectionString, log);
 };

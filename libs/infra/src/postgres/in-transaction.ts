@@ -1,13 +1,16 @@
 import type pg from 'pg';
 import { answered } from './answered.js';
 
-/** Queries of one transaction; a database that is away is the kernel's error. */
+/** Runs a query in the transaction. If the database gives no answer, it throws the kernel's `StoreUnavailable`. */
 export type Transaction = <Row extends pg.QueryResultRow>(
   text: string,
   values: readonly unknown[],
 ) => Promise<pg.QueryResult<Row>>;
 
-/** All of it or nothing. What `work` throws of its own stays as it is. */
+/**
+ * Runs `work` in one transaction, which is committed only if `work` succeeds. An error that `work` throws is passed on
+ * unchanged.
+ */
 export const inTransaction = async <Result>(
   pool: pg.Pool,
   work: (query: Transaction) => Promise<Result>,
@@ -20,7 +23,7 @@ export const inTransaction = async <Result>(
     client.release();
     return result;
   } catch (error) {
-    // Closing the connection ends the transaction, also where no rollback would get through.
+    // Closing the connection ends the transaction even if a rollback could not reach the server.
     client.release(true);
     throw error;
   }

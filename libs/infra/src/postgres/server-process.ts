@@ -16,24 +16,31 @@ const POLL_MS = 20;
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 const LOG_TAIL_BYTES = 2_000;
 
-/** Below the ports that systems hand out to clients: a client redialling a stopped server's port could meet itself there. */
+/**
+ * Below the ports that systems give to clients. A client that redials the port of a stopped server could otherwise
+ * connect to itself.
+ */
 const LOWEST_PORT = 15_432;
 const HIGHEST_PORT = 32_000;
 
 /** A number that no process has: kernels stop at 2^22. */
 const NO_PROCESS = 2_147_483_647;
 
-/** Small, and the same on every machine; they stand on the command line, so that an upgrade changes them in old directories too. */
+/**
+ * Settings of the server: small, and the same on every machine. They are passed on the command line, so that an upgrade
+ * changes them for existing data directories too.
+ */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
-  // The limit of a socket's path is shorter than many a state directory.
+  // No socket, because the path limit of a socket is shorter than many a state directory.
   unix_socket_directories: '',
   wal_level: 'logical',
-  // Two of each program, and whoever looks on: a worker holds 14, a projector 16 (docs/deployment.md).
+  // Enough for two of each program and some operators: a worker holds 14 connections, a projector 16
+  // (docs/deployment.md).
   max_connections: '150',
   shared_buffers: '64MB',
   huge_pages: 'off',
-  // No process of its own for what a small database does not need.
+  // No separate processes for features that a small database does not need.
   io_method: 'sync',
   max_logical_replication_workers: '0',
   jit: 'off',
@@ -49,7 +56,7 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/** The live server on the site's data directory, ready or not yet; null when there is none. */
+/** The live server on the site's data directory, whether it is ready or not; null if there is none. */
 export const findPostmaster = async (site: Pick<ServerSite, 'dataDir'>): Promise<Postmaster | null> => {
   const lines = (await pidFileText(site))?.split('\n') ?? [];
   const pid = Number(lines[0]);
@@ -59,12 +66,13 @@ export const findPostmaster = async (site: Pick<ServerSite, 'dataDir'>): Promise
 };
 
 /**
- * What an interrupted attempt left is removed. Its initdb may have outlived who began it, and still lays files there
- * until it misses one of its own: a second's work, and ten seconds of patience.
+ * How the remains of an interrupted attempt are removed. Its initdb may have outlived the process that started it, and
+ * still creates files there until it misses one of its own. That usually takes a second, and removal is retried for
+ * about ten.
  */
 const REMOVAL = { recursive: true, force: true, maxRetries: 19, retryDelay: 50 } as const;
 
-/** Makes the data directory when there is none. */
+/** Creates the data directory if there is none. Returns whether it did. */
 export const initializeDataDirectory = async (site: ServerSite): Promise<boolean> => {
   for (const name of await readdir(site.stateDir)) {
     if (name.startsWith('postgres.new-')) await rm(join(site.stateDir, name), REMOVAL);
@@ -75,7 +83,7 @@ export const initializeDataDirectory = async (site: ServerSite): Promise<boolean
   const passwordFile = join(draft, 'password');
   await writeFile(passwordFile, site.password, { mode: 0o600 });
   if (site.account) {
-    // The folder last: from then on, that user may put anything in it.
+    // The folder comes last, because from then on that user may put anything into it.
     await chown(passwordFile, site.account.uid, site.account.gid);
     await chown(draft, site.account.uid, site.account.gid);
   }
@@ -103,8 +111,8 @@ const initdb = async (site: ServerSite, directory: string, passwordFile: string)
 };
 
 /**
- * Starts a server and returns without waiting for it: it lives on in a session of its own, out of reach of the
- * terminal's Ctrl-C and of signals to our process group.
+ * Starts a server and returns without waiting until it is ready. The server runs in a session of its own, where the
+ * terminal's Ctrl-C and signals to our process group do not reach it.
  */
 export const spawnPostmaster = async (site: ServerSite, port: number): Promise<SpawnedPostmaster> => {
   await rotateLog(site);
@@ -126,11 +134,11 @@ export const spawnPostmaster = async (site: ServerSite, port: number): Promise<S
 export interface SpawnedPostmaster {
   readonly pid: number;
   hasExited(): boolean;
-  /** What it wrote since. */
+  /** What the server has written to its log since it was started. */
   log(): Promise<string>;
 }
 
-/** Fast shutdown; after half a minute an immediate one, from which the next start recovers. */
+/** Stops a server by a fast shutdown; after half a minute by an immediate one, from which the next start recovers. */
 export const stopPostmaster = async ({ pid, identity }: Postmaster): Promise<void> => {
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     if (processIdentity(pid) !== identity) return;
@@ -140,7 +148,7 @@ export const stopPostmaster = async ({ pid, identity }: Postmaster): Promise<voi
   }
 };
 
-/** The remembered port while it is free (or may not change), else another free one, remembered from now on. */
+/** The remembered port if it is free (or may not change), else another free one, which is remembered from now on. */
 export const choosePort = async (site: ServerSite, mustKeep: boolean): Promise<number> => {
   const remembered = Number(await readIfPresent(site.portFile));
   if (remembered > 0 && (mustKeep || (await isFree(remembered)))) return remembered;
@@ -165,14 +173,15 @@ const isFree = (port: number): Promise<boolean> =>
 const pidFileOf = (site: Pick<ServerSite, 'dataDir'>): string => join(site.dataDir, 'postmaster.pid');
 
 /**
- * PostgreSQL removes the file of a dead server itself, after making sure that no process of that server is left. It only
- * hesitates when another process has got the number meanwhile (usual in containers). So the number is replaced and the
- * rest kept: removing the file would also remove that safeguard.
+ * Prepares the pid file of a dead server for a new start. PostgreSQL removes that file itself, after checking that no
+ * process of the dead server is left, but refuses if another process has the same number now (usual in containers). So
+ * only the number is replaced: removing the whole file would also remove that check.
  */
 const disownPidFile = async (site: ServerSite): Promise<void> => {
   const text = await pidFileText(site);
   if (text === null || (await findPostmaster(site))) return;
-  // Made beside the data directory: inside it the server's account, which is not ours as root, could have laid a link.
+  // Created beside the data directory: inside it the server's user, who is not root as we may be, could have placed a
+  // link.
   const draft = join(site.stateDir, `postmaster.pid.${randomBytes(8).toString('hex')}`);
   const file = await open(draft, 'wx', 0o600);
   try {
@@ -186,7 +195,7 @@ const disownPidFile = async (site: ServerSite): Promise<void> => {
 
 const PID_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Null where there is none. A link or a pipe is nothing of the server's, and what it leads to is nobody's business. */
+/** The text of the pid file; null if there is none. A link or a pipe is not the server's file, and is not followed. */
 const pidFileText = async (site: Pick<ServerSite, 'dataDir'>): Promise<string | null> => {
   try {
     const file = await open(pidFileOf(site), PID_FILE_FLAGS);

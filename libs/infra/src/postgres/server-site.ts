@@ -8,30 +8,30 @@ import { findBinaries } from './server-binaries.js';
 
 export const SUPERUSER = 'ags';
 
-/** Where one embedded server lives. */
+/** The files and settings of one embedded server. */
 export interface ServerSite {
   readonly stateDir: string;
   readonly dataDir: string;
   readonly logFile: string;
   readonly startLock: string;
-  /** Remembered, so that connection strings survive restarts of the server. */
+  /** The file that remembers the port, so that connection strings survive restarts of the server. */
   readonly portFile: string;
-  /** Holds `bin`, `lib` and `share`. */
+  /** The folder with `bin`, `lib` and `share`. */
   readonly binaries: string;
   readonly password: string;
-  /** Null: the server runs as we do. */
+  /** The user that the server runs as; null if it runs as our own user. */
   readonly account: ServerAccount | null;
 }
 
 /**
- * Makes the state directory fit for a server: made, passable for the server's user, with a password of its own.
- * @throws {EmbeddedPostgresError}
+ * Prepares a state directory for a server: creates it, lets the server's user pass through it, and gives it a password.
+ * @throws {EmbeddedPostgresError} when no server can run there; the message says what to do
  */
 export const prepareServerSite = async (stateDir: string): Promise<ServerSite> => {
   const isRoot = process.getuid?.() === 0;
-  // Root's server runs as another user inside the directory, so that user must be able to pass through it.
+  // For root the server runs as another user inside the directory, so that user must be able to pass through it.
   await makeStateDirectory(stateDir);
-  // All processes must agree on one spelling: it is looked for in the server's command line.
+  // All processes must use one spelling of the path, because it is searched in the server's command line.
   const home = await realpath(stateDir);
   const dataDir = join(home, 'postgres');
   const account = await accountFor(dataDir, isRoot);
@@ -49,8 +49,8 @@ export const prepareServerSite = async (stateDir: string): Promise<ServerSite> =
 };
 
 /**
- * Refuses a state directory that no server could run in, before anything is made in it.
- * @throws {EmbeddedPostgresError}
+ * Checks, before anything is created in it, that a server can run in a state directory.
+ * @throws {EmbeddedPostgresError} when none can; the message says what to do
  */
 export const requireServerSite = async (stateDir: string): Promise<void> => {
   const home = await realpath(stateDir);
@@ -58,7 +58,7 @@ export const requireServerSite = async (stateDir: string): Promise<void> => {
   if (account) await makePassable(home, account);
 };
 
-/** Whom the files of a data directory belong to, or will; null: whoever runs this. */
+/** The user that the files of a data directory belong to, or will belong to; null for the user of this process. */
 export const serverAccountFor = (dataDir: string): Promise<ServerAccount | null> =>
   accountFor(dataDir, process.getuid?.() === 0);
 
@@ -129,7 +129,10 @@ const isPassable = async (folder: string, account: ServerAccount): Promise<boole
   return (mode & 0o001) !== 0;
 };
 
-/** Minted once, before the data directory it opens, and never replaced: the server knows only its hash. */
+/**
+ * The password of the server. It is created once, before the data directory, and never replaced, because the server
+ * knows only its hash.
+ */
 const passwordOf = async (file: string, dataDir: string): Promise<string> => {
   const known = await readUnshared(file);
   if (known !== null) return known;
@@ -144,7 +147,7 @@ const passwordOf = async (file: string, dataDir: string): Promise<string> => {
     await link(draft, file);
     await syncDirectory(dirname(file));
   } catch (error) {
-    // Another process was quicker; its password is as good.
+    // Another process has created the file first; its password is used.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
@@ -152,7 +155,10 @@ const passwordOf = async (file: string, dataDir: string): Promise<string> => {
   return readFile(file, 'utf8');
 };
 
-/** A password that others can read opens the server to them. Null when there is no such file. */
+/**
+ * The password in a file; null if there is no such file. Throws if other users can read the file, because the password
+ * would open the server to them.
+ */
 const readUnshared = async (file: string): Promise<string | null> => {
   const text = await readIfPresent(file);
   if (text === null || ((await stat(file)).mode & 0o077) === 0) return text;
@@ -169,7 +175,7 @@ export const readIfPresent = async (file: string): Promise<string | null> => {
   }
 };
 
-/** A rename is durable once its directory is. */
+/** Writes a directory to the disk, which makes a rename in it durable. */
 export const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, 'r');
   try {

@@ -19,23 +19,23 @@ const PASSING = [
 /** The server judged the statement itself: class 22 (data), 23 (constraints), 54 (a program's limit). */
 const REFUSED = ['22', '23', '54'] as const;
 
-/** The five characters by which the server names an error; null when the server said nothing. */
+/** The SQLSTATE of an error: five characters; null if the error does not come from the server. */
 export const sqlStateOf = (error: unknown): string | null => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && SQLSTATE.test(code) && isFromServer(error) ? code : null;
 };
 
-/** System errors (`EPIPE`) have codes of five letters too; only the server's carry a severity. */
+/** System errors (`EPIPE`) have codes of five letters too, but only errors of the server have a severity. */
 const isFromServer = (error: unknown): boolean =>
   typeof (error as { severity?: unknown } | null)?.severity === 'string';
 
-/** The statement itself was refused and will be again: one bad row, a broken constraint. */
+/** Whether the statement itself was refused and would be again: bad data, a violated constraint. */
 export const isRefusedStatement = (error: unknown): boolean => startsWithAny(sqlStateOf(error), REFUSED);
 
 /**
- * Worth trying again: what {@link PASSING} lists, and whatever the driver or the system raised without an SQLSTATE (most
- * of it has no code at all: connection terminated, timeouts). Errors of a class of their own are somebody's mistake or
- * answer, and never pass.
+ * Whether an error may pass, so that another try is worth it: those in {@link PASSING}, and errors of the driver or the
+ * system without an SQLSTATE (most have no code at all: connection terminated, timeouts). An error of a class of its
+ * own is a defect or somebody's answer, and never passes.
  */
 export const isPassing = (error: unknown): boolean => {
   const state = sqlStateOf(error);

@@ -9,8 +9,10 @@ const REFUSED_MODE = 0o027;
 const OWN_MODE = 0o700;
 
 /**
- * Makes the data directory one that PostgreSQL takes. A volume that was mounted often changes its mode, which is set back.
- * @throws {EmbeddedPostgresError} it belongs to another user than the server would run as; names the command that mends it
+ * Makes the data directory acceptable to PostgreSQL. A volume that was mounted often changes its mode, which is set
+ * back.
+ * @throws {EmbeddedPostgresError} when it belongs to another user than the server would run as; the message names the
+ * command that mends it
  */
 export const mendDataDirectory = async ({ dataDir, account }: ServerSite, log: Logger): Promise<void> => {
   const { mode, uid } = await stat(dataDir);
@@ -28,18 +30,22 @@ export const mendDataDirectory = async ({ dataDir, account }: ServerSite, log: L
   });
 };
 
-/** What ended a server before it was ready, in its own words; null where it may start the next time. */
+/** The server's own words about what ended it before it was ready; null if the next start may succeed. */
 export const fatalIn = (log: string, pid: number): string | null => {
-  // A line with a time is its logger's; before that is at work it may write several plain ones.
+  // Lines with a time come from the server's logger; before the logger starts, the server may write several plain
+  // lines.
   const own = new RegExp(`^(?:.* \\[${pid}\\] .*?(?:FATAL|PANIC): +|postgres: )(.+(?:\n(?!\\d{4}-).+)*)`, 'gm');
   const last = [...log.matchAll(own)].at(-1)?.[1]?.replaceAll('\n', ' ');
   return last === undefined || PASSING.test(last) ? null : last;
 };
 
-/** Of a server that was killed: what is left of it goes within seconds, and so does whoever took its port. */
+/**
+ * Messages caused by a server that was killed: its remains disappear within seconds, and so does another user of its
+ * port.
+ */
 const PASSING = /pre-existing shared memory|lock file ".*" already exists|could not create any TCP\/IP sockets/;
 
-/** A server that says itself why it cannot run on this directory. */
+/** The error for a server that says itself why it cannot run on this directory. */
 export const refusedBy = (fatal: string, { dataDir, logFile }: ServerSite): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
     `The embedded PostgreSQL cannot start on ${dataDir}. It says: ${fatal}. ${nextStepAfter(fatal, dataDir)} Its log ` +

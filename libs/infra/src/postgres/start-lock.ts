@@ -9,11 +9,11 @@ const DEADLINE_MS = 120_000;
 interface Holder {
   readonly pid: number;
   readonly identity: string;
-  /** Makes each taking unlike every other, so that a holder removes its own lock only. */
+  /** Differs each time the lock is taken, so that a holder removes its own lock only. */
   readonly token: string;
 }
 
-/** Another live process keeps the lock. */
+/** Another live process has held the lock for too long. */
 class StartLockHeld extends Error {
   override readonly name = 'StartLockHeld';
   constructor(path: string, pid: number) {
@@ -25,20 +25,22 @@ class StartLockHeld extends Error {
 }
 
 /**
- * Runs `body` while a file names this process. A lock whose process has ended is taken over. It serializes starting and
- * stopping and guards no data: PostgreSQL itself refuses a second server on one data directory.
+ * Runs `body` while a file names this process as the holder. If the holder named in the file has ended, the lock is
+ * taken over. It serializes starting and stopping only and protects no data: PostgreSQL itself refuses a second server
+ * on one data directory.
  *
- * @throws {StartLockHeld} after two minutes
+ * @throws {StartLockHeld} when a live process has held the lock for two minutes
  */
 export const withStartLock = async <Result>(path: string, body: () => Promise<Result>): Promise<Result> => {
   const mine: Holder = { pid: process.pid, identity: processIdentity(process.pid) ?? '', token: randomUUID() };
   const draft = `${path}.${mine.token}`;
-  // Open until the lock is let go: by then this process may be out of files to open, and would keep it for ever.
+  // Kept open until the lock is released: by then this process may have run out of file handles, and could not open the
+  // file to check it.
   const file = await open(draft, 'wx', 0o600);
   try {
     try {
       await file.writeFile(JSON.stringify(mine)).catch((error: unknown) => {
-        // Of an open file Node names no path.
+        // For an open file Node's error names no path.
         throw Object.assign(error as NodeJS.ErrnoException, { path });
       });
       await take(path, draft);
@@ -57,7 +59,7 @@ export const withStartLock = async <Result>(path: string, body: () => Promise<Re
 
 const take = async (path: string, draft: string): Promise<void> => {
   for (const startedAt = performance.now(); ;) {
-    // A link appears with its content complete, and fails when the name is taken.
+    // A link appears with its content complete, and fails if the name exists.
     if (await succeeds(link(draft, path), 'EEXIST')) return;
     const holder = await read(path);
     if (holder && processIdentity(holder.pid) !== holder.identity) await removeStale(path, holder);
@@ -66,7 +68,7 @@ const take = async (path: string, draft: string): Promise<void> => {
   }
 };
 
-/** Whether a name leads to an open file. Opens none. */
+/** Whether a path leads to an open file. Opens no file itself. */
 const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
   const own = await file.stat();
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -76,7 +78,10 @@ const isAt = async (path: string, file: FileHandle): Promise<boolean> => {
   return found?.ino === own.ino && found.dev === own.dev;
 };
 
-/** Moves the lock away and looks again: what was moved may be the fresh lock of another process that was quicker. */
+/**
+ * Moves a stale lock aside and reads it again: it may be the fresh lock of another process that was quicker, which is
+ * then put back.
+ */
 const removeStale = async (path: string, stale: Holder): Promise<void> => {
   const aside = `${path}.${randomUUID()}`;
   if (!(await succeeds(rename(path, aside), 'ENOENT'))) return;
@@ -89,7 +94,8 @@ const read = async (path: string): Promise<Holder | null> => {
     return JSON.parse(await readFile(path, 'utf8')) as Holder;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    // A lock is linked complete; anything else was damaged by a crash of the machine and belongs to nobody alive.
+    // A lock is always complete when it is linked; a broken one was damaged by a crash of the machine, so its process
+    // is gone.
     if (error instanceof SyntaxError) return { pid: 0, identity: 'damaged', token: 'damaged' };
     throw error;
   }

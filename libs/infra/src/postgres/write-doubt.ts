@@ -1,4 +1,7 @@
-/** Whether a database takes writes. Raised by whoever met a refusal, and settled by whoever has tried. */
+/**
+ * Whether a database may be refusing writes. A caller that met a refusal raises the doubt; a successful trial write
+ * settles it.
+ */
 export class WriteDoubt {
   private isOpen = false;
 

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 /** What was built, and from what. */
 export class BuildFacts {
   constructor(
-    /** Of package.json. */
+    /** The version in package.json. */
     readonly version: string,
-    /** The revision of the checkout, 40 hex characters; `unknown` outside of one. */
+    /** The commit of the checkout, 40 hex characters; `unknown` outside of a checkout. */
     readonly commit: string,
-    /** When the sources were compiled, RFC 3339; null where they run uncompiled. */
+    /** When the sources were compiled, RFC 3339; null if they run uncompiled. */
     readonly builtAt: string | null,
   ) {}
 }
@@ -18,8 +18,8 @@ const UNKNOWN_COMMIT = 'unknown';
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /**
- * The folder that holds package.json, seen from sources and from compiled files alike: what the compiler does not copy,
- * such as the OpenAPI document, is found from here.
+ * The folder that holds package.json, both for sources and for compiled files. Files that the compiler does not copy,
+ * such as the OpenAPI document, are found from here.
  */
 export const packageRoot = (): string => {
   let folder = dirname(fileURLToPath(import.meta.url));
@@ -31,7 +31,7 @@ export const packageRoot = (): string => {
   return folder;
 };
 
-/** Read once, at start-up. */
+/** Meant to be read once, at start-up. */
 export const readBuildFacts = (root = packageRoot()): BuildFacts => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   return new BuildFacts(version, commitOf(root), builtAtOf(root));
@@ -50,11 +50,11 @@ const commitOf = (root: string): string => {
   return packed?.slice(0, 40) ?? UNKNOWN_COMMIT;
 };
 
-/** The build writes the time of its start into a stamp beside what it compiled. */
+/** The time of the build, which the build writes into a stamp file beside the compiled files. */
 const builtAtOf = (root: string): string | null => {
   const builtAtMs = Date.parse(textOf(join(root, 'dist', '.built')));
   return Number.isNaN(builtAtMs) ? null : new Date(builtAtMs).toISOString();
 };
 
-/** Empty when there is no such file, as in a package without its repository. */
+/** The text of a file; empty if there is none, as in a package without its repository. */
 const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8').trim() : '');

@@ -1,7 +1,10 @@
 export interface GatheredCallsOptions<Item> {
-  /** At most this many items travel together. */
+  /** The most items of one call. */
   readonly maxItems: number;
-  /** What an item weighs, and at most how much travels together; one item may weigh more. Default: items weigh nothing. */
+  /**
+   * The weight of an item. The items of one call weigh at most `maxWeight` together, except that a single item may
+   * weigh more. Default: items weigh nothing.
+   */
   readonly weightOf?: (item: Item) => number;
   readonly maxWeight?: number;
 }
@@ -13,14 +16,15 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Callers that wait at the same moment share one call: while one is under way the others gather for the next. The shared
- * call begins after each of its callers has asked, so no answer is older than the question; its failure is everybody's.
+ * Lets callers that wait at the same moment share one call: while a call is under way, the next callers gather for the
+ * following one. A shared call begins after each of its callers has asked, so no answer is older than its question. If
+ * it fails, it fails for all of them.
  */
 export class GatheredCalls<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
   private isCalling = false;
 
-  /** @param call answers each item, in their order */
+  /** @param call returns an answer for each item, in the order of the items */
   constructor(
     private readonly call: (items: readonly Item[]) => Promise<readonly Answer[]>,
     private readonly options: GatheredCallsOptions<Item>,
@@ -35,7 +39,7 @@ export class GatheredCalls<Item, Answer> {
 
   private async callAll(): Promise<void> {
     this.isCalling = true;
-    // What is asked in the same turn travels together.
+    // Items of the same turn of the event loop share a call.
     await Promise.resolve();
     while (this.waiting.length > 0) await this.callWith(this.takeBatch());
     this.isCalling = false;

@@ -1,6 +1,6 @@
 /**
- * Bytes that come in pieces, held as one: it takes less than twice what has come, however small the pieces are. Pieces that are kept
- * as they come take some 400 bytes each, so that 1 MiB sent byte by byte would take 400 MB.
+ * Collects bytes that arrive in pieces into one buffer. It takes less than twice the bytes received, however small the
+ * pieces are. A list of pieces takes some 400 bytes for each, so that 1 MiB sent byte by byte would take 400 MB.
  */
 export class GrowingBuffer {
   private held: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class GrowingBuffer {
     this.length = end;
   }
 
-  /** All that has come. Not a copy: it is not to be written to. */
+  /** All bytes received. Not a copy, so it must not be written to. */
   bytes(): Buffer {
     return this.held.subarray(0, this.length);
   }

@@ -2,7 +2,10 @@ import { Bus, type Logger, TransientMap, TransientSet } from '#libs/domain/kerne
 
 type Listener = (message: string) => void;
 
-/** Wake-ups inside one process, for the embedded profile. Delivered after the publisher's own turn, as a network would. */
+/**
+ * Wake-ups inside one process, for the embedded profile. Messages are delivered after the publisher's own turn, as over
+ * a network.
+ */
 export class InProcessBus extends Bus {
   private readonly channels = new TransientMap<TransientSet<Listener>>();
 

@@ -3,10 +3,10 @@ import { reportedJob } from './reported-job.js';
 
 type Handler = (id: string) => Promise<void>;
 
-/** Sweepers find every job again, so under a flood the oldest are forgotten rather than the memory filled. */
+/** Sweepers find every job again, so under a flood the oldest jobs are dropped rather than filling the memory. */
 const MAX_WAITING_JOBS = 100_000;
 
-/** Jobs of one process, for the embedded profile. A job that waits already is not added again. */
+/** Jobs of one process, for the embedded profile. A job that is already waiting is not added again. */
 export class InProcessJobQueue extends JobQueue {
   private readonly lanes = new Map<QueueName, Lane>();
 
@@ -92,7 +92,7 @@ class Consumer implements JobConsumer {
   }
 
   private async run(id: string): Promise<void> {
-    // The adder's own turn ends first, as it would with a queue on the network.
+    // The caller of `add` finishes its own turn first, as with a queue on the network.
     await Promise.resolve();
     await this.handler(id);
   }

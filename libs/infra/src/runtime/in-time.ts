@@ -1,4 +1,4 @@
-/** The answer, or a failure where it takes longer; whatever was under way goes on. */
+/** The answer, or a failure if it takes longer than the limit; the work itself goes on. */
 export const inTime = async <Result>(
   limitMs: number,
   answer: Promise<Result>,

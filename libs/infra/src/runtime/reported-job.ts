@@ -2,7 +2,9 @@ import type { Logger, Meter, QueueName } from '#libs/domain/kernel';
 
 type Handler = (id: string) => Promise<void>;
 
-/** A handler that never throws: what came of a job is counted, and a failure is told once, not repeated. */
+/**
+ * Wraps a handler so that it never throws: the result of each job is counted, and a failure is logged and not repeated.
+ */
 export const reportedJob =
   (queue: QueueName, handler: Handler, log: Logger, meter: Meter): Handler =>
   async (id) => {

@@ -1,10 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 import { Randomness } from '#libs/domain/kernel';
 
-/** One question to OpenSSL costs as much for so many bytes as for sixteen, and an action asks half a dozen times. */
+/**
+ * A call of OpenSSL costs as much for this many bytes as for sixteen, and an action needs random bytes half a dozen
+ * times.
+ */
 const POOL_BYTES = 4_096;
 
-/** The kernel's generator, by way of OpenSSL. No byte is handed out twice, or kept once it was handed out. */
+/**
+ * The kernel's random generator, through OpenSSL. No byte is handed out twice, and none is kept after it was handed
+ * out.
+ */
 export class SystemRandomness extends Randomness {
   private readonly pool = new Uint8Array(POOL_BYTES);
   private used = POOL_BYTES;

@@ -1,11 +1,14 @@
-/** SIGHUP: its terminal was closed. */
+/** SIGHUP comes when the terminal was closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** A ctrl-C comes twice under npm, which hands on what the terminal has sent already: within this time it is the same one. */
+/**
+ * Under npm a Ctrl-C arrives twice, because npm passes on the signal that the terminal has already sent. A second
+ * signal within this time is taken for the same one.
+ */
 const ECHO_MS = 500;
 
 /**
- * Runs `work` until it ends by itself or is told to by Ctrl-C, SIGTERM or SIGHUP; from then on it is for the work to end soon, and a
- * second signal ends the process at once.
+ * Runs `work` until it ends by itself. Ctrl-C, SIGTERM or SIGHUP aborts its signal, and then the work has to end soon;
+ * a second signal ends the process at once.
  */
 export const untilInterrupted = async <Result>(
   work: (interrupted: AbortSignal) => Promise<Result>,
@@ -23,7 +26,8 @@ export const untilInterrupted = async <Result>(
   try {
     return await work(controller.signal);
   } finally {
-    // An echo may come after the end: how the process ends is for the work to say.
+    // After an interrupt the listeners stay for the echo, which would otherwise end the process; the work decides how
+    // it ends.
     if (!controller.signal.aborted) ignoreNothing();
   }
 };
