@@ -8,7 +8,7 @@ export interface BusHarness {
   close(): Promise<void>;
 }
 
-/** What every adapter of the port promises (libs/domain/src/kernel/bus.port.ts). */
+/** The contract that every adapter of the port keeps (libs/domain/src/kernel/bus.port.ts). */
 export const busContract = (adapter: string, start: () => Promise<BusHarness>): void => {
   describe(`bus contract: ${adapter}`, () => {
     let harness: BusHarness;
@@ -31,7 +31,7 @@ export const busContract = (adapter: string, start: () => Promise<BusHarness>): 
       leave();
     };
 
-    it('tells every listener of the channel, in order, and nobody else', async () => {
+    it('delivers to every listener of the channel, in order, and to no other', async () => {
       const [first, second, elsewhere] = [vi.fn(), vi.fn(), vi.fn()];
       harness.bus.subscribe('action:a', first);
       harness.bus.subscribe('action:a', second);
@@ -44,7 +44,7 @@ export const busContract = (adapter: string, start: () => Promise<BusHarness>): 
       expect(elsewhere).not.toHaveBeenCalled();
     });
 
-    it('tells nobody who has left, once for each time they came', async () => {
+    it('does not deliver to a listener that has left, and delivers once for each subscription', async () => {
       const listener = vi.fn();
       const leave = harness.bus.subscribe('action:a', listener);
       harness.bus.subscribe('action:a', listener);
@@ -59,7 +59,7 @@ export const busContract = (adapter: string, start: () => Promise<BusHarness>): 
       expect(listener.mock.calls).toEqual([['both'], ['both'], ['one']]);
     });
 
-    it('reports a listener that throws and still tells the others', async () => {
+    it('reports a listener that throws and still delivers to the others', async () => {
       const failure = new Error('cannot listen');
       const other = vi.fn();
       harness.bus.subscribe('action:a', () => {
@@ -83,7 +83,7 @@ export const busContract = (adapter: string, start: () => Promise<BusHarness>): 
       expect(listener).toHaveBeenCalledTimes(1);
     });
 
-    it('takes messages that nobody listens to', async () => {
+    it('accepts messages for a channel without listeners', async () => {
       harness.bus.publish('action:nobody', 'x');
       await settled();
       expect(harness.reported).toEqual([]);

@@ -11,7 +11,7 @@ import { subscriptionContract } from './event-store/subscription.contract.js';
 
 export type { EventStoreHarness } from './event-store/log-under-test.js';
 
-/** What every adapter of the port promises (libs/domain/src/kernel/event-store.port.ts). */
+/** The contract that every adapter of the port keeps (libs/domain/src/kernel/event-store.port.ts). */
 export const eventStoreContract = (adapter: string, start: () => Promise<EventStoreHarness>): void => {
   describe(`event store contract: ${adapter}`, () => {
     const log = {} as { -readonly [Part in keyof LogUnderTest]: LogUnderTest[Part] };

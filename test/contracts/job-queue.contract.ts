@@ -8,7 +8,7 @@ export interface JobQueueHarness {
   close(): Promise<void>;
 }
 
-/** What every adapter of the port promises (libs/domain/src/kernel/job-queue.port.ts). */
+/** The contract that every adapter of the port keeps (libs/domain/src/kernel/job-queue.port.ts). */
 export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueHarness>): void => {
   describe(`job queue contract: ${adapter}`, () => {
     let harness: JobQueueHarness;
@@ -29,7 +29,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
     const add = async (...ids: readonly string[]): Promise<void> => {
       for (const id of ids) await harness.queue.add('execute', id);
     };
-    /** A handler that waits to be let go, and what it was given so far. */
+    /** A handler that waits until the test releases it, and the jobs that it was given so far. */
     const holding = () => {
       const given: string[] = [];
       const waiting = new Map<string, () => void>();
@@ -40,7 +40,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       return { given, handler, finish: (id: string) => waiting.get(id)?.() };
     };
 
-    it('hands each job to a handler, those added before it came included', async () => {
+    it('hands each job to a handler, including jobs that were added before the handler', async () => {
       const given: string[] = [];
       await add('a', 'b');
       process(4, (id) => Promise.resolve(void given.push(id)));
@@ -58,12 +58,12 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       await vi.waitFor(() => expect([...given].sort()).toEqual([...expected].sort()), { timeout: 20_000 });
     });
 
-    it('counts what waits in all of its queues', async () => {
+    it('counts the jobs that wait in all of its queues', async () => {
       for (const name of QUEUE_NAMES) await harness.queue.add(name, 'waiting');
       expect(await harness.queue.depth()).toBe(QUEUE_NAMES.length);
     });
 
-    it('runs no more handlers at once than it was told', async () => {
+    it('runs at most `concurrency` handlers at once', async () => {
       const { given, handler, finish } = holding();
       process(2, handler);
       await add('a', 'b', 'c', 'd');
@@ -85,7 +85,7 @@ export const jobQueueContract = (adapter: string, start: () => Promise<JobQueueH
       expect(new Set(given)).toEqual(new Set(ids));
     });
 
-    it('reports a handler that throws, does not repeat its job, and goes on', async () => {
+    it('reports a handler that throws, does not repeat its job, and continues', async () => {
       const failure = new Error('cannot work');
       const given: string[] = [];
       process(1, (id) => {

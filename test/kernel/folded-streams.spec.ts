@@ -15,7 +15,7 @@ interface Noted extends DomainEvent {
   readonly data: { readonly text: string };
 }
 
-/** A state that holds on to all it was told. */
+/** A fold whose state keeps the text of every event. */
 const notebook = {
   category: 'notebook',
   eventTypes: { Noted: true as const },
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 describe('states folded from streams', () => {
-  it('hold what was in the log when they were asked for, and read only what is new', async () => {
+  it('include everything in the log at the time of the call, and read only new events', async () => {
     const streams = new FoldedStreams(store);
     await note('a', 'no_stream', 'one');
     expect((await streams.load(ref('a'))).state).toEqual(['one']);
@@ -48,7 +48,7 @@ describe('states folded from streams', () => {
     expect(read).toHaveBeenCalledExactlyOnceWith('notebook-a', { from: 1, limit: 1, mayRemember: true });
   });
 
-  it('are read anew where they are over, so that nobody holds on to them', async () => {
+  it('are not cached once they are over', async () => {
     const streams = new FoldedStreams(store);
     const ended = streamRef({ ...notebook, isOver: (state) => state.at(-1) === 'the end' }, 'a');
     await note('a', 'no_stream', 'one');
@@ -61,12 +61,12 @@ describe('states folded from streams', () => {
     expect(read).toHaveBeenCalledExactlyOnceWith('notebook-a', { from: 0, limit: 2, mayRemember: true });
   });
 
-  it('never stand on an event of a type they do not know', async () => {
+  it('are refused if an event has an unknown type', async () => {
     await note('a', 'no_stream', 'one', 'Scribbled');
     await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(UnknownEventType);
   });
 
-  it('never stand on an event of a newer schema', async () => {
+  it('are refused if an event has a newer schema', async () => {
     await note('a', 'no_stream', 'one');
     const metadata = JSON.stringify({ org: null, schema: 2 });
     const event = { id: '00000000-0000-8000-8000-000000000001', type: 'Noted', data: '{"text":7}', metadata };
@@ -88,14 +88,14 @@ describe('states folded from streams', () => {
     await expect(load).rejects.toThrow(`notebook-a holds no event at revision ${missing}`);
   });
 
-  describe('that a question covered since some moment', () => {
+  describe('that a question after a given one has covered', () => {
     const asked = () => vi.spyOn(store, 'heads');
     const given = async (...ids: readonly string[]): Promise<FoldedStreams> => {
       for (const id of ids) await note(id, 'no_stream', `${id} one`);
       return new FoldedStreams(store);
     };
 
-    it('are not asked for again', async () => {
+    it('are answered from the cache', async () => {
       const streams = await given('a', 'b');
       const since = streams.lastQuestion;
       await streams.load(ref('a'));
@@ -107,7 +107,7 @@ describe('states folded from streams', () => {
       expect(heads).toHaveBeenCalledOnce();
     });
 
-    it('hold whatever was in the log at that moment', async () => {
+    it('include everything that was in the log at that moment', async () => {
       const streams = await given('a');
       await streams.load(ref('a'));
       await note('a', 0, 'two');
@@ -116,7 +116,7 @@ describe('states folded from streams', () => {
       expect(a.state).toEqual(['a one', 'two']);
     });
 
-    it('are asked for where the question that covered them was on its way already', async () => {
+    it('are asked for if the question that covered them had already been sent at that moment', async () => {
       const streams = await given('a');
       const early = streams.load(ref('a'));
       const since = streams.lastQuestion;
@@ -126,7 +126,7 @@ describe('states folded from streams', () => {
       expect(a.state).toEqual(['a one', 'two']);
     });
 
-    it('bring along what had to be asked for behind them the last time', async () => {
+    it('bring along their followers: streams that had to be asked for after them the last time', async () => {
       const streams = await given('a', 'b');
       const request = async () => {
         const since = streams.lastQuestion;
@@ -140,7 +140,7 @@ describe('states folded from streams', () => {
       expect(heads.mock.calls).toEqual([[['notebook-a', 'notebook-b']]]);
     });
 
-    it('are read although what they bring along cannot be', async () => {
+    it('are read even if one of their followers cannot be', async () => {
       const streams = await given('a', 'b');
       const since = streams.lastQuestion;
       await streams.load(ref('a'));
@@ -151,7 +151,7 @@ describe('states folded from streams', () => {
     });
   });
 
-  /** Which of them are remembered: those for which nothing is read. */
+  /** Which of these streams are cached: those for which nothing is read. */
   const remembered = async (streams: FoldedStreams, ids: readonly string[]): Promise<readonly string[]> => {
     const read = vi.spyOn(store, 'readStream');
     const found: string[] = [];
@@ -164,7 +164,7 @@ describe('states folded from streams', () => {
     return found;
   };
 
-  it('are as many as there is room for, those used last', async () => {
+  it('are cached up to the capacity, those used last', async () => {
     const streams = new FoldedStreams(store, { entries: 4, weight: 1_000_000 });
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await note(id, 'no_stream', id);
@@ -173,7 +173,7 @@ describe('states folded from streams', () => {
     expect(await remembered(streams, ['e', 'd', 'c', 'b'])).toEqual(['e', 'd', 'c']);
   });
 
-  it('weigh what their events hold: many large ones are not kept', async () => {
+  it('are cached by the weight of their events: few large ones are kept', async () => {
     const streams = new FoldedStreams(store, { entries: 100, weight: 60_000 });
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await note(id, 'no_stream', 'x'.repeat(13_000));
@@ -182,7 +182,7 @@ describe('states folded from streams', () => {
     expect(await remembered(streams, ['e', 'd', 'c', 'b'])).toEqual(['e', 'd', 'c']);
   });
 
-  it('one that alone weighs a quarter of all is read each time, and drives no other out', async () => {
+  it('a stream above a quarter of the weight is read each time, and displaces no other', async () => {
     const streams = new FoldedStreams(store, { entries: 100, weight: 60_000 });
     await note('a', 'no_stream', 'small');
     await streams.load(ref('a'));
@@ -192,7 +192,7 @@ describe('states folded from streams', () => {
     expect(await remembered(streams, ['a', 'b'])).toEqual(['a']);
   });
 
-  it('weigh their events once, however often they grow', async () => {
+  it('count the weight of their events once, however often they grow', async () => {
     const streams = new FoldedStreams(store, { entries: 100, weight: 40_000 });
     await note('a', 'no_stream', 'small');
     await streams.load(ref('a'));

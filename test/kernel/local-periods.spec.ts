@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localPeriodAt, type PeriodKind } from '#libs/domain/kernel';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
-// PostgreSQL brings its own rules of time zones and its own arithmetic: where both agree, neither is likely to be wrong.
+// PostgreSQL has its own rules of time zones and its own arithmetic. If both agree, probably neither is wrong.
 
 const ZONES = [...Intl.supportedValuesOf('timeZone'), 'UTC'];
 const [FROM_MS, TO_MS] = [Date.UTC(2024, 0, 1), Date.UTC(2026, 11, 31)];
 const HOUR_MS = 3_600_000;
-/** No zone changes its clocks twice within it but for Ramadan in Morocco, which lasts longer. */
+/** No zone changes its clocks twice within this time, except for Ramadan in Morocco, which lasts longer. */
 const STEP_MS = 14 * 24 * HOUR_MS;
 
 let database: TestDatabase;
@@ -48,7 +48,7 @@ const changesOf = (timeZone: string): readonly number[] => {
   return changes;
 };
 
-/** Around every change, and one day of a zone that never changes its clocks. */
+/** Instants around every change of a zone's clocks; for a zone that never changes them, one instant. */
 const instantsAround = (timeZone: string): readonly number[] => {
   const changes = changesOf(timeZone);
   if (changes.length === 0) return [FROM_MS + 5 * HOUR_MS];
@@ -59,12 +59,15 @@ const instantsAround = (timeZone: string): readonly number[] => {
 const INSTANTS = new Map(ZONES.map((zone) => [zone, instantsAround(zone)]));
 const instantsOf = (zone: string): readonly number[] => INSTANTS.get(zone) ?? [];
 
-/** Whether PostgreSQL's rules of the zone show the same time on the wall. */
+/** Selects the instants for which PostgreSQL's rules of the zone show the same local time. */
 const SAME_WALL = `
   select a.place from unnest($1::text[], $2::float8[], $3::text[]) with ordinality as a (zone, ms, wall, place)
    where to_char(to_timestamp(a.ms / 1000.0) at time zone a.zone, 'YYYY-MM-DD HH24:MI:SS') = a.wall`;
 
-/** A zone whose clocks were changed by law only lately is in one of the two sets of rules, and not in the other. */
+/**
+ * The most zones that may differ: the law of a zone may have changed so lately that only one of the two has the new
+ * rules.
+ */
 const MAY_DIFFER = 5;
 
 const agreedZones = async (): Promise<readonly string[]> => {
@@ -80,7 +83,7 @@ const agreedZones = async (): Promise<readonly string[]> => {
   return ZONES.filter((zone) => !different.has(zone));
 };
 
-/** Which of the periods does not begin and end where `at time zone` and `date_trunc` have it. */
+/** Selects the periods that do not begin and end where `at time zone` and `date_trunc` do. */
 const WRONG = `
   with asked as (
     select zone, label, to_timestamp(now_ms / 1000.0) as now, to_timestamp(starts_ms / 1000.0) as starts,
@@ -106,7 +109,7 @@ const FORMATS: Readonly<Record<Exclude<PeriodKind, 'hour'>, string>> = {
 };
 
 describe.each(Object.entries(FORMATS))('a %s', (kind, format) => {
-  it('of every time zone begins and ends where PostgreSQL has it, on all days of clock changes', async () => {
+  it('of every time zone begins and ends as in PostgreSQL, on all days of clock changes', async () => {
     const asked = zones.flatMap((zone) =>
       instantsOf(zone).map((nowMs) => ({ zone, nowMs, period: localPeriodAt(kind as PeriodKind, zone, nowMs) })),
     );

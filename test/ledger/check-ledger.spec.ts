@@ -24,12 +24,12 @@ import { testId } from '../support/given-log.js';
 import { after, metadataAt, NOW } from '../support/given.js';
 import { HeldSealKeys, LedgerBench, newOrg, SetClock } from '../support/ledger-fixtures.js';
 
-/** The store as somebody who can write to its database left it: what is read of ledgers is not what was appended. */
+/** A store in whose database somebody has changed rows: reads of a ledger return other events than were appended. */
 class TamperedStore extends MemoryEventStore {
   tamper: (events: RecordedEvent[]) => (RecordedEvent | undefined)[] = (events) => events;
 
   override async readStream(stream: string, options: ReadStreamOptions = {}): Promise<readonly RecordedEvent[]> {
-    // The sealer looks at the end of a ledger alone.
+    // Reads backwards are the sealer's, which reads only the end of a ledger.
     if (!stream.startsWith('ledger-') || options.direction === 'backwards') return super.readStream(stream, options);
     const { from = 0, limit = Infinity } = options;
     const whole = this.tamper([...(await super.readStream(stream))]).filter((event) => event !== undefined);
@@ -59,7 +59,7 @@ const sealTogether = async (count: number): Promise<void> => {
   await bench.feed(bench.sealer(), await bench.log());
 };
 
-/** Revocations ask for a deed in every organization that the log has made. */
+/** Creates the organization, because a revocation asks for a deed in every organization that the log has created. */
 const makeOrganization = async (): Promise<void> => {
   const metadata = { ...metadataAt(), org, commandId: 'make the organization' };
   const data = { org, name: 'Test', timezone: 'UTC', owner: testId('usr', 1), membership: testId('mem', 1) };
@@ -79,7 +79,7 @@ const check = (
 ): Promise<LedgerCheck> =>
   new CheckLedger(new LedgerReader(store), keys, clock).check(org, range, new AbortController().signal);
 
-/** Changes what is stored of one deed. */
+/** Changes the stored event of one deed. */
 const change =
   (seq: number, how: (event: RecordedEvent) => RecordedEvent | undefined): typeof store.tamper =>
   (events) =>
@@ -104,7 +104,7 @@ beforeEach(async () => {
 });
 
 describe('a ledger in which nothing was touched', () => {
-  it('is intact, from any deed on', async () => {
+  it('is intact, whichever deed the check begins with', async () => {
     for (const last of [1, 5, DEEDS, 1_000]) {
       const checked = Math.min(last, DEEDS);
       expect(await check({ last })).toMatchObject({ result: 'intact', checked, first_seq: DEEDS - checked + 1 });
@@ -156,7 +156,7 @@ describe('one deed that was tampered with', () => {
     for (const seq of [1, 6, DEEDS]) {
       store.tamper = change(seq, how);
       const expected = { result: 'broken', reason, first_bad_seq: seq, links_intact: false, checked: seq - 1 };
-      // A tail that is missing is not a deed that is wrong.
+      // A missing tail makes the check incomplete, and no deed wrong.
       const atTheEnd = { ...expected, result: 'incomplete', reason: 'missing_deeds' };
       expect(await check()).toMatchObject(reason === 'gap' && seq === DEEDS ? atTheEnd : expected);
     }
@@ -164,7 +164,7 @@ describe('one deed that was tampered with', () => {
 });
 
 describe('a chain that was tampered with', () => {
-  it('is found where two deeds were swapped', async () => {
+  it('is found if two deeds were swapped', async () => {
     store.tamper = (events) => {
       const [fourth, fifth] = [events[3], events[4]] as [RecordedEvent, RecordedEvent];
       const swapped = [...events];
@@ -175,7 +175,7 @@ describe('a chain that was tampered with', () => {
     expect(await check()).toMatchObject({ result: 'broken', reason: 'wrong_seq', first_bad_seq: 4 });
   });
 
-  it('is found where a deed of another organization stands', async () => {
+  it('is found if it has a deed of another organization', async () => {
     const [mine] = [org];
     org = newOrg();
     await bench.recordAction(org);
@@ -186,7 +186,7 @@ describe('a chain that was tampered with', () => {
     expect(await check()).toMatchObject({ result: 'broken', reason: 'wrong_org', first_bad_seq: 1 });
   });
 
-  it('is found where the deed before the range holds other bytes', async () => {
+  it('is found if the deed before the range has other bytes', async () => {
     store.tamper = change(
       6,
       data(({ body }) => ({ body: `${String(body)} ` })),
@@ -199,7 +199,7 @@ describe('a chain that was tampered with', () => {
     expect(await check({ last: DEEDS - 7 })).toMatchObject({ result: 'intact' });
   });
 
-  it('is told although an unreadable deed is in the way of finding where to begin', async () => {
+  it('is found even if an unreadable deed disturbs the search for the begin of the range', async () => {
     store.tamper = change(7, (event) => ({ ...event, data: '' }));
     expect(await check({ since: after(8_000) })).toMatchObject({
       result: 'broken',
@@ -208,15 +208,15 @@ describe('a chain that was tampered with', () => {
     });
   });
 
-  it('names the head by its bytes, not by what stands beside them', async () => {
+  it('names the head by the hash of its bytes, not by the stored hash', async () => {
     const [head] = [(await check()).head];
     store.tamper = change(DEEDS, data({ body_hash: `sha256:${'0'.repeat(64)}` }));
     expect((await check()).head).toEqual(head);
   });
 });
 
-describe('a key that vouches for nothing', () => {
-  it('makes every deed under it count for nothing once it is revoked, and the links are told apart', async () => {
+describe('a key that is not valid', () => {
+  it('makes every deed under it invalid once it is revoked, and links are reported separately', async () => {
     bench.clock.ms += 60_000;
     await bench.activateKey(timestampOf(bench.clock.ms));
     bench.clock.ms += 120_000;
@@ -237,7 +237,7 @@ describe('a key that vouches for nothing', () => {
     });
   });
 
-  it('is found by the revocation in the chain, although the key set hides it', async () => {
+  it('is found by the revocation in the chain, even if the key set hides it', async () => {
     await makeOrganization();
     const keys = keysOf(store);
     await keys.revoke(key.publicKey.kid, null, { ...metadataAt(), org: null, commandId: 'revoke' });
@@ -257,15 +257,15 @@ describe('a key that vouches for nothing', () => {
   });
 });
 
-describe('a check that does not come to its end', () => {
+describe('an unfinished check', () => {
   afterEach(() => {
     store.tamper = (events) => events;
   });
 
-  it('says how far it came when its time was over', async () => {
+  it('says how far it came when it reached its time limit', async () => {
     await sealTogether(140);
     const clock = new SetClock();
-    // The head and two pages together take longer than there is time.
+    // Reading the head and two pages together takes longer than the time limit.
     store.tamper = (events) => {
       clock.ms += Math.ceil(CHECK_TIME_LIMIT_MS / 3);
       return events;
@@ -282,7 +282,7 @@ describe('a check that does not come to its end', () => {
     expect(result.checked).toBeLessThan(DEEDS + 140);
   });
 
-  it('stops when the asker has gone', async () => {
+  it('stops when the caller has gone', async () => {
     const gone = new AbortController();
     gone.abort();
     const result = await new CheckLedger(new LedgerReader(store), keysOf(store), new SetClock()).check(

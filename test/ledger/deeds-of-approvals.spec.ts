@@ -25,7 +25,7 @@ const [anna, ben, cara] = [userId(1), userId(2), userId(3)];
 const seen = digestOf('what was shown later');
 const toolDigest = digestOf('the tool');
 
-/** The deed of an action with these events, sealed, and found by an auditor as the log gives it. */
+/** The deed of an action with these events: sealed, and confirmed by an audit of the log. */
 const deedOf = async (...events: readonly ActionEvent[]): Promise<DeedBody> => {
   const bench = new LedgerBench(new MemoryEventStore());
   const org = newOrg();
@@ -45,7 +45,7 @@ const signed = (by: UserId, seconds: number, changes = {}): ActionEvent =>
 const ran = [ready(), started('c1'), finished(failed, 'c1')];
 
 describe('the deed of an action that people were asked about', () => {
-  it('approved: who said yes and when, by whom the last word was, and under what they saw it', async () => {
+  it('approved: names the approvers with their times, who decided, and the digest of the context they saw', async () => {
     const yes = decidedBy(wordOf(ben, { context_digest: seen }), 'approved', toolDigest, [anna, ben], after(2_000));
     const { approval, policy, execution } = await deedOf(...pending(2), signed(anna, 1), signed(ben, 2), yes, ...ran);
     expect(approval).toEqual({
@@ -65,7 +65,7 @@ describe('the deed of an action that people were asked about', () => {
     expect(execution?.status).toBe('failed');
   });
 
-  it('approved: a signature that counted no more, and an earlier one of the same person, are not among them', async () => {
+  it('approved: leaves out a signature that no longer counted, and an earlier one of the same person', async () => {
     const { approval } = await deedOf(
       ...pending(2),
       signed(cara, 1),
@@ -81,7 +81,7 @@ describe('the deed of an action that people were asked about', () => {
     ]);
   });
 
-  it('denied: who said no, and who had said yes', async () => {
+  it('denied: names who denied and who had approved', async () => {
     const no = decidedBy(wordOf(ben, { context_digest: seen, reason: 'Too much.' }), 'denied');
     const { approval, execution } = await deedOf(...pending(2), signed(anna, 1), no);
     expect(approval).toMatchObject({
@@ -94,7 +94,7 @@ describe('the deed of an action that people were asked about', () => {
     expect(execution).toBeNull();
   });
 
-  it('expired: decided by nobody, under what was to be seen at first', async () => {
+  it('expired: has no decider, and the digest of the first context', async () => {
     const { approval } = await deedOf(...pending(), {
       type: 'ApprovalExpired',
       data: { action: ACTION, approval: APPROVAL, at: EXPIRES_AT },

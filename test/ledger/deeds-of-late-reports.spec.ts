@@ -16,7 +16,7 @@ const late: ActionEvent = {
 };
 const unread = [...running, { ...waiting, data: { ...waiting.data, read_back: { reason: null } } }, late];
 
-it('a witness that says less than a late report before it, and what amends it, have a deed each', async () => {
+it('a witness that says less than an earlier late report, and its amendment, have a deed each', async () => {
   const bench = new LedgerBench(new MemoryEventStore());
   const org = newOrg();
   await bench.activateKey();

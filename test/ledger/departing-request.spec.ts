@@ -21,7 +21,10 @@ beforeEach(() => {
   org = newOrg();
 });
 
-/** How many events at the log's end depart, how far it was seen before, and how far the organization is sealed. */
+/**
+ * How many events at the end of the log depart, how far the sealer has seen the log, and how far the organization is
+ * sealed.
+ */
 interface Scene {
   readonly departing: number;
   readonly seenUpTo?: Position;
@@ -52,11 +55,11 @@ const requestIn = async ({
     actionBefore: () => null,
   });
 };
-/** Position of the last event that is there. */
+/** The position of the last event in the log. */
 const end = async (): Promise<Position> => ((await bench.log()).at(-1) as RecordedEvent).position;
 
 describe('the deed that departing events ask for', () => {
-  it('is that of an outcome, whose action began before', async () => {
+  it('is the deed of an outcome whose action began before', async () => {
     const stream = await bench.recordAction(org, 'executed');
     const request = await requestIn({ departing: 2 });
     expect(request?.source).toMatchObject({ stream, revision: 5 });
@@ -64,12 +67,12 @@ describe('the deed that departing events ask for', () => {
     expect(request?.sections.execution?.status).toBe('succeeded');
   });
 
-  it('is that of a refusal, whose action begins with it', async () => {
+  it('is the deed of a refusal whose action begins with it', async () => {
     const stream = await bench.recordAction(org, 'refused');
     expect((await requestIn({ departing: 2 }))?.source).toMatchObject({ stream, revision: 1 });
   });
 
-  it('is none where nothing ends', async () => {
+  it('is none if no action ends', async () => {
     await bench.recordAction(org, 'executed');
     const log = await bench.log();
     const begun = new LedgerBench(new MemoryEventStore());
@@ -85,7 +88,7 @@ describe('the deed that departing events ask for', () => {
     expect(await requestIn({ departing: 4 })).toBeNull();
   });
 
-  it('is none of a deed', async () => {
+  it('is none for a deed itself', async () => {
     await bench.activateKey();
     const sealer = bench.sealer();
     await bench.recordAction(org, 'refused');
@@ -94,20 +97,20 @@ describe('the deed that departing events ask for', () => {
     expect(await requestIn({ departing: 1 })).toBeNull();
   });
 
-  it('waits where several are due', async () => {
+  it('is sealed afterwards if several deeds are due', async () => {
     await bench.recordAction(org, 'refused');
     await bench.recordAction(newOrg(), 'refused');
     expect(await requestIn({ departing: 4 })).toBeNull();
   });
 
-  it('waits where seal keys change in the same call', async () => {
+  it('is sealed afterwards if seal keys change in the same call', async () => {
     await bench.recordAction(org, 'refused');
     const change = newEvent({ type: 'SealKeyRevoked', metadata: '{"org":null,"schema":1}' });
     await bench.store.append({ stream: 'sealkeys', expectedRevision: 'no_stream', events: [change] });
     expect(await requestIn({ departing: 3 })).toBeNull();
   });
 
-  it('waits where the beginning of the action is not known', async () => {
+  it('is sealed afterwards if the beginning of the action is not known', async () => {
     await bench.recordAction(org, 'executed');
     expect(await requestIn({ departing: 1 })).not.toBeNull();
     const [, ...rest] = await bench.log();
@@ -116,7 +119,7 @@ describe('the deed that departing events ask for', () => {
     expect(departingRequest(appends, sealed)).toBeNull();
   });
 
-  it('is of the action as the sealer has folded it, however long ago it began', async () => {
+  it('is made from the action in the sealer’s memory, however long ago it began', async () => {
     await bench.recordAction(org, 'executed');
     const whole = await requestIn({ departing: 2 });
     const log = await bench.log();
@@ -129,8 +132,8 @@ describe('the deed that departing events ask for', () => {
   });
 });
 
-describe('what stands before it in the log', () => {
-  it('is sealed first where it is the same organization’s', async () => {
+describe('an event before the deed’s own event in the log', () => {
+  it('is sealed first if it belongs to the same organization', async () => {
     const begin = await bench.recordAction(org, 'refused').then(end);
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, seenUpTo: START })).toBeNull();
@@ -138,13 +141,13 @@ describe('what stands before it in the log', () => {
     expect(await requestIn({ departing: 2, seenUpTo: START, sealedUpTo: begin })).not.toBeNull();
   });
 
-  it('is nothing to it where it is another organization’s', async () => {
+  it('does not matter if it belongs to another organization', async () => {
     await bench.recordAction(newOrg(), 'refused');
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, seenUpTo: START })).not.toBeNull();
   });
 
-  it('comes first where it is about seal keys', async () => {
+  it('is handled first if it is about seal keys', async () => {
     const before = await bench.recordAction(newOrg(), 'refused').then(end);
     await bench.activateKey();
     await bench.recordAction(org, 'refused');
@@ -167,19 +170,19 @@ describe('what stands before it in the log', () => {
     expect(await requestIn({ departing: 2, seenUpTo: seen - 2n })).not.toBeNull();
   });
 
-  it('must be known', async () => {
+  it('must be known to the process, or the deed waits', async () => {
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, isKnown: false })).toBeNull();
   });
 
-  it('must be little: a sealer far behind is busy with it', async () => {
+  it('must be one of few, because a sealer that is far behind is busy with them', async () => {
     for (let made = 0; made < 33; made += 1) await bench.recordAction(newOrg(), 'refused');
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, seenUpTo: START })).toBeNull();
     expect(await requestIn({ departing: 2, seenUpTo: 1n })).not.toBeNull();
   });
 
-  it('does not matter where nothing can be sealed at the moment', async () => {
+  it('does not matter if nothing can be sealed at the moment', async () => {
     await bench.recordAction(org, 'refused');
     expect(await requestIn({ departing: 2, sealedUpTo: null })).toBeNull();
   });

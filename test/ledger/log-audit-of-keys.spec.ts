@@ -17,14 +17,14 @@ const audit = (events: readonly RecordedEvent[]): AuditVerdict => {
 const codes = (verdict: AuditVerdict): readonly string[] => verdict.faults.map(({ code }) => code);
 
 describe('an audit finds', () => {
-  it('a deed that lies behind its key’s retirement, as a verifier of bundles does (INV-06)', async () => {
+  it('a deed that is later than its key’s retirement, as a verifier of bundles does (INV-06)', async () => {
     const stepped = new LedgerBench(new MemoryEventStore());
     await stepped.activateKey();
     await stepped.recordAction(org);
     await stepped.recordAction(org);
     stepped.clock.ms = Date.parse(after(600_000));
     await stepped.feed(stepped.sealer(), await stepped.log());
-    // A clock that was set back, and a rotation that was told of no deed.
+    // The clock was set back, and the rotation was not given the time of the last deed.
     await stepped.activateKey(NOW);
     const { faults } = audit(await stepped.log());
     expect(faults).toEqual([
@@ -32,7 +32,10 @@ describe('an audit finds', () => {
     ]);
   });
 
-  /** The log of two deeds, one an hour after the other, of which the second says another time, sealed anew by the key. */
+  /**
+   * The log of two deeds, one an hour after the other. The second is changed to another time and sealed again with the
+   * same key.
+   */
   const sealedAnew = async (issuedAt: string, retiredAt: string | null): Promise<readonly RecordedEvent[]> => {
     const held = new LedgerBench(new MemoryEventStore());
     const key = await held.activateKey();
@@ -67,7 +70,7 @@ describe('an audit finds', () => {
     const held = new LedgerBench(new MemoryEventStore());
     await held.activateKey();
     await held.recordAction(org);
-    // A rotation now leaves the old key a minute.
+    // A rotation at `NOW` leaves the old key one more minute.
     held.clock.ms = Date.parse(after(60_000));
     await held.feed(held.sealer(), await held.log());
     await held.activateKey(NOW);
@@ -76,7 +79,7 @@ describe('an audit finds', () => {
 });
 
 describe('an audit finds no fault', () => {
-  it('in a ledger that passes by a revocation of a key under which it has no deed', async () => {
+  it('in a ledger without a deed for the revocation of a key that it never used', async () => {
     const held = new LedgerBench(new MemoryEventStore());
     const { publicKey } = await held.activateKey();
     await held.recordAction(org);

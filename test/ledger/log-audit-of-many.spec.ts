@@ -8,8 +8,8 @@ import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 const org = newOrg();
 const other = newOrg();
 
-describe('an audit that holds fewer actions in mind than are under way', () => {
-  /** One action after the other, up to where each is about to end; then their ends, and their deeds. */
+describe('an audit that keeps fewer actions in memory than are under way', () => {
+  /** The beginnings of all actions, one after the other; then the ends of all; then their deeds. */
   let events: readonly RecordedEvent[];
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('an audit that holds fewer actions in mind than are under way', () => {
     ];
   });
 
-  /** As the command does it, and how often it read a stream again. */
+  /** Runs an audit as the command does, and counts how often a stream was read again. */
   const auditWith = (inFlightMax: number, given = events, only: OrgId | null = null): [AuditVerdict, number] => {
     const running = new LogAudit(only, false, inFlightMax);
     let recalled = 0;
@@ -51,7 +51,7 @@ describe('an audit that holds fewer actions in mind than are under way', () => {
     expect(read).toBe(recalled);
   });
 
-  it('finds what was added to an action that is over', () => {
+  it('finds an event that was added to an action that is over', () => {
     const added = events.findLast(({ type }) => type === 'ExecutionStarted') as RecordedEvent;
     const { revision } = events.findLast(({ stream }) => stream === added.stream) as RecordedEvent;
     const event = { ...added, revision: revision + 1 };
@@ -59,7 +59,7 @@ describe('an audit that holds fewer actions in mind than are under way', () => {
     expect(faults.map(({ code }) => code)).toEqual(['event_unexpected']);
   });
 
-  it('finds an end that was rewritten, its id made to fit', () => {
+  it('finds a rewritten outcome whose id was made to fit', () => {
     const index = events.findIndex(({ type }) => type === 'ExecutionFinished');
     const { data } = events[index] as RecordedEvent;
     const event = { ...(events[index] as RecordedEvent), data: data.replace(after(20), after(21)) };

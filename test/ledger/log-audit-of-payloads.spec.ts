@@ -10,7 +10,7 @@ const org = newOrg();
 const other = newOrg();
 let log: readonly RecordedEvent[];
 
-/** An action that ran and gave a result, one that was refused, and one of another organization. */
+/** Records an action that ran and gave a result, one that was refused, and one of another organization. */
 beforeAll(async () => {
   const bench = new LedgerBench(new MemoryEventStore());
   await bench.activateKey();
@@ -65,7 +65,7 @@ describe('an audit of the payloads that events name', () => {
     expect(verdict).toMatchObject({ payloads: 4, faultCount: 0 });
   });
 
-  it('asks for those of one organization alone when asked to', () => {
+  it('asks only for those of one organization if it is limited to that', () => {
     expect(auditOf(log, undefined, other).verdict).toMatchObject({ payloads: 1, faultCount: 0 });
   });
 
@@ -80,7 +80,7 @@ describe('an audit of the payloads that events name', () => {
   });
 
   it.each([{}, 7, '', 'sha256:', 'sha256:\0', digestOf('x').toUpperCase()])(
-    'asks nobody for what is no digest: %j',
+    'does not look up a payload under %j, which is no digest',
     (digest) => {
       const { verdict, payloads } = auditOf(withData(log, log.findIndex(isSubmission), { input_digest: digest }));
       expect(payloads).toHaveLength(3);
@@ -90,7 +90,7 @@ describe('an audit of the payloads that events name', () => {
     },
   );
 
-  it('asks nobody for what belongs to no action', () => {
+  it('does not look up a payload that belongs to no action', () => {
     const event = { ...log.find(isSubmission)!, stream: 'action-\0' };
     const { verdict, payloads } = auditOf([...log, { ...event, id: eventIdOf(event) }]);
     expect(payloads).toHaveLength(4);
@@ -105,7 +105,7 @@ describe('an audit of payloads that are not stored', () => {
   let sealed: readonly RecordedEvent[];
   let actions: readonly string[];
 
-  /** Three actions, each with its deed: at revisions 0 to 2. Then one that waits for its deed. */
+  /** Records three actions, each with its deed, at revisions 0 to 2; then one that waits for its deed. */
   beforeAll(async () => {
     const bench = new LedgerBench(new MemoryEventStore());
     await bench.activateKey();
@@ -136,17 +136,17 @@ describe('an audit of payloads that are not stored', () => {
     return [faults.map(({ stream }) => actions.indexOf(stream)), payloadsRemoved];
   };
 
-  it.each([1, 2, 3, 4, 5, 7, 1_000])('are faults but where retention has passed their deed: pages of %i', (page) => {
+  it.each([1, 2, 3, 4, 5, 7, 1_000])('are faults unless retention has passed their deed: pages of %i', (page) => {
     expect(auditUpTo(null, page)).toEqual([[0, 1, 2, 3], 0]);
     expect(auditUpTo(0, page)).toEqual([[1, 2, 3], 1]);
     expect(auditUpTo(1, page)).toEqual([[2, 3], 2]);
     expect(auditUpTo(2, page)).toEqual([[3], 3]);
-    // Further than the ledger goes: what has no deed was not passed.
+    // A cursor beyond the end of the ledger has not passed an action without a deed.
     expect(auditUpTo(700, page)).toEqual([[3], 3]);
     expect(auditUpTo(2, page, true)).toEqual([[0, 1, 2, 3], 0]);
   });
 
-  it('are faults whatever retention passed, where what is stored differs', () => {
+  it('are faults if the stored payload differs, whatever retention has passed', () => {
     const running = new LogAudit();
     for (const event of sealed) running.step(event);
     const named = running.takeNamed();

@@ -43,7 +43,10 @@ const makeOrganization = async (id: OrgId): Promise<void> => {
   );
 };
 
-/** Two organizations, actions that ran and that were refused, and a seal key that was revoked in the middle. */
+/**
+ * A log of two organizations, with actions that ran and actions that were refused, and a seal key that was revoked in
+ * the middle.
+ */
 beforeAll(async () => {
   bench = new LedgerBench(new MemoryEventStore());
   const first = await bench.activateKey();
@@ -76,7 +79,7 @@ const audit = (events: readonly RecordedEvent[], only: OrgId | null = null, isGa
 const codes = (verdict: AuditVerdict): readonly string[] => verdict.faults.map(({ code }) => code);
 const changed = (index: number, change: Partial<RecordedEvent>): readonly RecordedEvent[] =>
   log.map((event, at) => (at === index ? { ...event, ...change } : event));
-/** As somebody would who knows how ids are made. */
+/** The log with one event changed and its id made to fit, as a forger who knows how ids are made would do. */
 const forged = (index: number, change: Partial<RecordedEvent>): readonly RecordedEvent[] => {
   const event = { ...(log[index] as RecordedEvent), ...change };
   return changed(index, { ...change, id: eventIdOf(event) });
@@ -84,7 +87,7 @@ const forged = (index: number, change: Partial<RecordedEvent>): readonly Recorde
 const indexOf = (type: string, from = 0): number => log.findIndex((event, at) => at >= from && event.type === type);
 
 describe('an audit of a log that nobody touched', () => {
-  it('finds every deed as the log gives it', () => {
+  it('finds every deed the same as made from the log', () => {
     expect(audit(log)).toEqual({
       events: log.length,
       deeds: 10,
@@ -97,15 +100,15 @@ describe('an audit of a log that nobody touched', () => {
     });
   });
 
-  it('finds no hole where the store gives out every position', () => {
+  it('finds no hole if the store leaves out no position', () => {
     expect(audit(log, null, true).faultCount).toBe(0);
   });
 
-  it('compares one organization alone when asked to', () => {
+  it('compares only one organization if it is limited to that', () => {
     expect(audit(log, org)).toMatchObject({ events: log.length, deeds: 5, faultCount: 0 });
   });
 
-  it('counts what is recorded and not sealed yet, since when', () => {
+  it('counts the outcomes that are not sealed yet, and since when they wait', () => {
     const last = log.findLastIndex(({ stream }) => stream.startsWith('ledger-'));
     expect(audit(log.slice(0, last))).toMatchObject({ deeds: 9, unsealed: 1, unsealedSince: NOW, faultCount: 0 });
   });
@@ -138,7 +141,7 @@ describe('an audit finds', () => {
     }
   });
 
-  it('whatever was written into any member of any event, and never ends with it', () => {
+  it('any change of any member of any event, and never crashes because of it', () => {
     const parts = log.flatMap((event, index) =>
       (['data', 'metadata'] as const).map((part) => ({ index, event, part, text: event[part] })),
     );
@@ -161,19 +164,19 @@ describe('an audit finds', () => {
     }
   });
 
-  it('every event but the last that is gone, where the store gives out every position', () => {
+  it('every missing event but the last, if the store leaves out no position', () => {
     for (let index = 0; index < log.length - 1; index += 1) {
       expect(codes(audit(log.toSpliced(index, 1), null, true))).toContain('event_missing');
     }
   });
 
-  /** As a database gives them out whose positions of two neighbours somebody exchanged. */
+  /** The log as a database returns it after somebody exchanged the positions of two neighbouring events. */
   const exchanged = (index: number): readonly RecordedEvent[] => {
     const [one, other] = log.slice(index, index + 2) as [RecordedEvent, RecordedEvent];
     return log.toSpliced(index, 2, { ...other, position: one.position }, { ...one, position: other.position });
   };
 
-  it('that two events were exchanged of which one follows the other: in its stream, or as its deed', () => {
+  it('that an event was exchanged with its follower: the next one of its stream, or its deed', () => {
     const following = log.slice(1).flatMap((event, before) => {
       const { source } = JSON.parse(event.metadata) as { source?: { event_id: string } };
       const previous = log[before] as RecordedEvent;
@@ -184,7 +187,7 @@ describe('an audit finds', () => {
       expect([index, audit(exchanged(index), null, true).faultCount]).not.toEqual([index, 0]);
   });
 
-  /** At the end of the log and of its stream, with the id that this gives. */
+  /** The log with an event added at the end of the log and of a stream, with the id for that place. */
   const added = (stream: string, like: RecordedEvent, before = log): readonly RecordedEvent[] => {
     const { revision } = before.findLast((event) => event.stream === stream) as RecordedEvent;
     const { position } = before.at(-1) as RecordedEvent;
@@ -212,7 +215,7 @@ describe('an audit finds', () => {
     }
   });
 
-  it('an event that was added to an action that goes on, and that it has had', () => {
+  it('a repeated event that was added to an action that goes on', () => {
     const before = log.slice(0, indexOf('ExecutionStarted') + 1);
     const { stream } = before.at(-1) as RecordedEvent;
     const had = before.filter((event) => event.stream === stream && event.type !== 'ExecutionStarted');
@@ -231,14 +234,14 @@ describe('an audit finds', () => {
     expect(codes(audit(forged(index, { metadata })))).toContain('event_unexpected');
   });
 
-  it.each(['null', `"${other}"`])('a submission that stands beside its organization: %s', (beside) => {
+  it.each(['null', `"${other}"`])('a submission whose metadata name another organization: %s', (beside) => {
     const index = log.findIndex(({ type, metadata }) => type === 'ActionSubmitted' && metadata.includes(`"${org}"`));
     const metadata = log[index]!.metadata.replace(`"org":"${org}"`, `"org":${beside}`);
     expect(metadata).not.toBe(log[index]!.metadata);
     expect(codes(audit(forged(index, { metadata })))).toContain('event_unexpected');
   });
 
-  it('every deed whose text is another one that says the same', () => {
+  it('every deed whose text was changed without changing its meaning', () => {
     for (const index of deeds()) {
       for (const part of ['data', 'metadata'] as const) {
         const text = (log[index] as RecordedEvent)[part];
@@ -250,21 +253,21 @@ describe('an audit finds', () => {
     }
   });
 
-  it('a deed whose signature of the COSE form is gone', () => {
+  it('a deed that lacks the signature of its COSE form', () => {
     const [index] = deeds() as [number];
     const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
     const data = JSON.stringify({ ...stored, cose_signature: undefined });
     expect(codes(audit(changed(index, { data })))).toEqual(['deed_differs', 'bad_cose_signature']);
   });
 
-  it('a deed whose COSE form somebody else signed', () => {
+  it('a deed whose COSE form is signed by another key', () => {
     const [index, another] = deeds() as [number, number];
     const storedAt = (at: number) => JSON.parse((log[at] as RecordedEvent).data) as LedgerEvent['data'];
     const data = JSON.stringify({ ...storedAt(index), cose_signature: storedAt(another).cose_signature });
     expect(codes(audit(changed(index, { data })))).toEqual(['bad_cose_signature']);
   });
 
-  it('a deed without its hash, also where the log ends before a revocation that would name it is sealed', () => {
+  it('a deed without its hash, even if the log ends before the revocation that names it is sealed', () => {
     const index = log.findLastIndex(({ type }, at) => type === 'DeedSealed' && at < indexOf('SealKeyRevoked'));
     const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
     const data = JSON.stringify({ ...stored, body_hash: undefined });
@@ -282,29 +285,30 @@ describe('an audit finds', () => {
     expect(codes(audit(moved))).toContain('key_not_valid');
   });
 
-  it('every event that was removed, but for the ends of streams that nothing follows', () => {
+  it('every removed event, except the ends of streams that nothing follows', () => {
     const silent = log.filter((_, index) => audit(log.filter((__, at) => at !== index)).faultCount === 0);
     const lastOf = (stream: string) => log.findLast((event) => event.stream === stream);
-    // Only who noted the head elsewhere sees the end of a chain cut; its deeds are told as not sealed yet.
+    // A cut at the end of a chain shows only to somebody who noted the head elsewhere; the cut deeds count as not
+    // sealed yet.
     const ends = [streamOf('ledger', org), streamOf('ledger', other)].map(lastOf);
     expect(silent.map(({ id }) => id).sort()).toEqual(ends.map((event) => event?.id).sort());
   });
 
-  it('a decision that was rewritten, its id made to fit', () => {
+  it('a rewritten decision whose id was made to fit', () => {
     const index = indexOf('ActionDecided');
     const data = (log[index] as RecordedEvent).data.replace('"rule"', '"default"');
     expect(data).not.toBe(log[index]?.data);
     expect(codes(audit(forged(index, { data })))).toEqual(['deed_differs']);
   });
 
-  it('an outcome that was rewritten, its id made to fit', () => {
+  it('a rewritten outcome whose id was made to fit', () => {
     const index = indexOf('ExecutionFinished');
     const data = (log[index] as RecordedEvent).data.replace(after(20), after(21));
     expect(data).not.toBe(log[index]?.data);
     expect(codes(audit(forged(index, { data })))).toContain('deed_differs');
   });
 
-  it('a deed that was rewritten, its hashes made to fit, without the key', () => {
+  it('a rewritten deed whose hashes were made to fit, without the key', () => {
     const index = indexOf('DeedSealed');
     const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
     const body = stored.body.replace('"seq":1', '"seq":1'.replace('1', '2'));
@@ -314,7 +318,7 @@ describe('an audit finds', () => {
     expect(codes(audit(changed(index, { data, id })))).toEqual(expect.arrayContaining(['deed_differs', 'bad_seal']));
   });
 
-  it('a deed that was sealed anew by a key that the log does not know', async () => {
+  it('a deed that was sealed again by a key that is not in the log', async () => {
     const index = indexOf('DeedSealed');
     const stored = JSON.parse((log[index] as RecordedEvent).data) as LedgerEvent['data'];
     const stranger = await new LedgerBench(new MemoryEventStore()).activateKey();
@@ -323,19 +327,19 @@ describe('an audit finds', () => {
     expect(codes(audit(changed(index, { data })))).toEqual(['bad_seal']);
   });
 
-  it('a deed that was passed by', () => {
+  it('a deed that was skipped', () => {
     const index = indexOf('DeedSealed', indexOf('DeedSealed') + 1);
     const left = log.filter((_, at) => at !== index);
     expect(codes(audit(left))).toEqual(expect.arrayContaining(['deed_missing', 'event_missing', 'deed_differs']));
   });
 
-  it('what cannot be read, and goes on behind it', () => {
+  it('an event that cannot be read, and continues after it', () => {
     const verdict = audit(changed(indexOf('OrganizationCreated'), { data: '{' }));
     expect(codes(verdict)).toEqual(['event_unreadable', 'deed_unasked']);
     expect(verdict.events).toBe(log.length);
   });
 
-  it('names the place, and counts on after the first hundred', () => {
+  it('the place of each of the first hundred faults, and counts the others', () => {
     const index = indexOf('ActionDecided');
     const { stream, revision } = log[index] as RecordedEvent;
     const [fault] = audit(changed(index, { data: `${log[index]?.data ?? ''} ` })).faults;
@@ -347,7 +351,7 @@ describe('an audit finds', () => {
     expect(verdict.faultCount).toBeGreaterThan(100);
   });
 
-  it('every deed that has another id than its body gives', () => {
+  it('every deed whose id does not follow from its body', () => {
     for (const index of deeds()) {
       expect(codes(audit(changed(index, { id: log[0]?.id ?? '' })))).toContain('event_altered');
     }

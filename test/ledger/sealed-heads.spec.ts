@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const sealAll = async (some: LedgerBench): Promise<void> => some.feed(some.sealer(), await some.log());
 
-/** A database that went back to its first `count` events, with the keys and what is remembered outside of it. */
+/** A database that went back to its first `count` events, with the same keys and remembered heads. */
 const asItWasAt = async (count: number): Promise<LedgerBench> => {
   const store = new MemoryEventStore();
   for (const { stream, revision, id, type, data, metadata } of (await bench.log()).slice(0, count)) {
@@ -40,7 +40,7 @@ describe('where ledgers end is remembered outside of the database (rule DEED-14)
     expect([...bench.heads.rows.values()]).toEqual([{ org, seq: 3, bodyHash }]);
   });
 
-  it('also of deeds whose append was unclear, or that somebody else sealed, before anything else is', async () => {
+  it('before the next seal, for deeds whose append was unclear or that another sealer made', async () => {
     await bench.recordAction(org);
     await sealAll(new LedgerBench(bench.store, bench.keys));
     expect(bench.heads.rows.get(org)?.seq).toBe(1);
@@ -51,7 +51,7 @@ describe('where ledgers end is remembered outside of the database (rule DEED-14)
     expect(bench.heads.rows.get(org)).toEqual({ org, seq: 2, bodyHash });
   });
 
-  it('and a ledger that became shorter gives no number out again', async () => {
+  it('and a ledger that became shorter does not give out a number again', async () => {
     const count = (await bench.log()).length;
     await bench.recordAction(org);
     await sealAll(bench);
@@ -67,7 +67,7 @@ describe('where ledgers end is remembered outside of the database (rule DEED-14)
     ['longer than it was', 2],
   ])('nor does one that is %s, with another deed there', async (_, deeds) => {
     const older = await asItWasAt((await bench.log()).length - 1);
-    // Sealed by somebody who remembers nothing, at another time.
+    // Sealed at another time by a sealer that remembers no heads.
     const forgetful = new LedgerBench(older.store, bench.keys);
     forgetful.clock.ms = Date.parse(after(1_000));
     if (deeds === 2) await older.recordAction(org);
@@ -78,7 +78,7 @@ describe('where ledgers end is remembered outside of the database (rule DEED-14)
     expect([forked.length, await hashesOf(older)]).toEqual([deeds, forked]);
   });
 
-  it('of many, and asked for few at a time: a sealer asks meanwhile', async () => {
+  it('for many ledgers, compared few at a time, so that a sealer can ask in between', async () => {
     const orgs = Array.from({ length: 170 }, newOrg);
     for (const one of orgs) await bench.heads.remember({ org: one, seq: 1, bodyHash: digestOf('lost') });
     const heads = vi.spyOn(bench.store, 'heads');
@@ -87,7 +87,7 @@ describe('where ledgers end is remembered outside of the database (rule DEED-14)
     expect(Math.max(...heads.mock.calls.map(([streams]) => streams.length))).toBe(50);
   });
 
-  it('and one that grew beyond it, sealed elsewhere, is sealed on', async () => {
+  it('and sealing continues in a ledger that another sealer has made longer', async () => {
     await bench.recordAction(org);
     await sealAll(new LedgerBench(bench.store, bench.keys));
     await bench.recordAction(org);

@@ -27,7 +27,7 @@ import {
 
 const deedsOf = (ledger: readonly RecordedEvent[]) => ledger.map((event) => decodeEvent<LedgerEvent>(event));
 
-/** INV-05: seq gapless from 1, each link the body hash of the one before. */
+/** Checks INV-05: seq is gapless from 1, and each link is the body hash of the deed before. */
 const expectChain = (ledger: readonly RecordedEvent[]): void => {
   let previous: Digest | null = null;
   deedsOf(ledger).forEach(({ event, recorded }, index) => {
@@ -38,7 +38,7 @@ const expectChain = (ledger: readonly RecordedEvent[]): void => {
   });
 };
 
-/** Takes no more than three deeds at once. */
+/** A store that accepts no more than three deeds in one append. */
 class NarrowStore extends MemoryEventStore {
   refused = 0;
   override append(append: Append): Promise<AppendResult> {
@@ -48,7 +48,7 @@ class NarrowStore extends MemoryEventStore {
   }
 }
 
-/** As KurrentDB is: whoever seals asks for the keys. */
+/** A store like KurrentDB, which cannot require streams: the sealer has to ask for the seal keys. */
 class AskedStore extends MemoryEventStore {
   override get canRequire(): boolean {
     return false;
@@ -71,7 +71,7 @@ describe('the sealer', () => {
     expect(deedsOf(ledger).map(({ metadata }) => metadata.source?.stream)).toEqual(streams);
   });
 
-  it('makes a deed in the order in which it is written', async () => {
+  it('makes the members of a deed in the order in which they are written', async () => {
     const { bench: log, org } = await bench();
     for (const kind of ['executed', 'refused'] as const) {
       const envelopes = (await log.store.readStream(await log.recordAction(org, kind))).map((event) =>
@@ -87,7 +87,7 @@ describe('the sealer', () => {
     }
   });
 
-  it('seals nothing twice, however often it is fed the same log', async () => {
+  it('seals nothing twice, however often it gets the same log', async () => {
     const { bench: log, org } = await bench();
     for (let index = 0; index < 5; index += 1) await log.recordAction(org, index % 2 ? 'executed' : 'refused');
     const events = await log.log();
@@ -97,16 +97,16 @@ describe('the sealer', () => {
     expect(await log.ledgerOf(org)).toHaveLength(5);
   });
 
-  it('goes on from the ledger’s tail when it begins in the middle of an action', async () => {
+  it('continues from the ledger’s tail if it begins in the middle of an action', async () => {
     const { bench: log, org } = await bench();
     await log.recordAction(org, 'executed');
     const events = await log.log();
-    // The last event alone: what came before it was read by a sealer that is gone.
+    // Only the last event is passed: the earlier ones were read by a sealer that has ended.
     await log.feed(log.sealer(), events.slice(-1));
     expect(await log.ledgerOf(org)).toHaveLength(1);
   });
 
-  it('of two sealers on one organization one wins each deed: no fork, no gap (CP-24)', async () => {
+  it('lets one of two sealers of an organization win each deed: no fork, no gap (CP-24)', async () => {
     const { bench: log, org } = await bench();
     for (let index = 0; index < 60; index += 1) await log.recordAction(org);
     const events = await log.log();
@@ -121,7 +121,7 @@ describe('the sealer', () => {
     expectChain(ledger);
   });
 
-  it('seals in smaller appends what is too large for one', async () => {
+  it('splits deeds that are too large for one append', async () => {
     const store = new NarrowStore();
     const log = new LedgerBench(store);
     await log.activateKey();
@@ -193,7 +193,7 @@ describe('the sealer', () => {
     expect(deeds.map(({ event }) => event.data.issued_at)).toEqual([NOW, NOW]);
   });
 
-  it('dates a deed within the window of its key, however long it stood still before it signed (INV-06)', async () => {
+  it('dates a deed within the window of its key, however long it was frozen before it signed (INV-06)', async () => {
     const { bench: log, org } = await bench(new AskedStore());
     await log.recordAction(org);
     const events = await log.log();
@@ -202,7 +202,7 @@ describe('the sealer', () => {
     vi.spyOn(log.store, 'heads').mockImplementation(async (streams) => {
       const answer = await heads(streams);
       if (isFrozen || !streams.includes(SEAL_KEYS_STREAM)) return answer;
-      // While the answer is on its way, the key is retired and its window ends.
+      // While the answer is under way, the key is retired and its window ends.
       isFrozen = true;
       await log.activateKey(after(1_000));
       log.clock.ms += 120_000;
@@ -236,7 +236,7 @@ describe('the sealer', () => {
     expectChain(await log.ledgerOf(org));
   });
 
-  it('asks nobody for keys that the store holds it to', async () => {
+  it('does not ask for the seal keys if the append can require them', async () => {
     const { bench: log, org } = await bench();
     const sealer = log.sealer();
     await log.recordAction(org);
@@ -248,7 +248,7 @@ describe('the sealer', () => {
     expect(await log.ledgerOf(org)).toHaveLength(2);
   });
 
-  it('does not wait until it is remembered where a ledger ends', async () => {
+  it('does not wait until the head of a ledger is remembered', async () => {
     const { bench: log, org } = await bench();
     const remembered = vi.spyOn(log.heads, 'remember').mockReturnValue(new Promise(() => undefined));
     await log.recordAction(org);
@@ -270,7 +270,7 @@ describe('the sealer', () => {
     await expect(log.feed(sealer, await log.log())).rejects.toBeInstanceOf(NoActiveSealKey);
   });
 
-  it('stands still before an event that does not say whose it is, and names it', async () => {
+  it('stops before an event that names no organization, and reports its place', async () => {
     const { bench: log, org } = await bench();
     await log.recordAction(org);
     const foreign = newEvent({ type: 'OrderPlaced', metadata: '' });
@@ -280,7 +280,7 @@ describe('the sealer', () => {
     await expect(fed).rejects.toThrow('orders-1 holds at revision 0 an event (OrderPlaced) that does not say whose');
   });
 
-  it('judges no action by a part of its events', async () => {
+  it('never folds an action from a part of its events', async () => {
     const { bench: log, org } = await bench();
     await log.recordAction(org);
     const envelopes = (await log.log()).map((recorded) => decodeEvent(recorded));

@@ -7,11 +7,11 @@ import { kurrentProgram } from '../support/kurrent-program.js';
 import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 
-/** All of them where there is a real server, or where they are asked for; a suite that is run often has a part. */
+/** All deeds if there is a real server or they are asked for; a run without either uses a part. */
 const isWhole = kurrentProgram() !== null || process.env.AGS_TWO_SEALERS === 'all';
 const DEEDS = isWhole ? 10_000 : 500;
 const DEADLINE_MS = 300_000;
-/** Events that a sealer is fed at once: two sealers never agree on where a batch ends. */
+/** How many events each sealer gets at once. They differ, so that the two never agree on where a batch ends. */
 const STRETCHES = [61, 89] as const;
 const WRITERS = 32;
 
@@ -66,7 +66,7 @@ const LOGS: readonly (readonly [name: string, open: () => Promise<TwoClients>])[
   ],
 ];
 
-/** As a sealing loop does, which tries again where others were quicker too often. */
+/** Seals as a sealing loop does: it tries again if the other sealer won too often. */
 const sealAll = async (bench: LedgerBench, log: readonly RecordedEvent[], stretch: number): Promise<void> => {
   const sealer = bench.sealer();
   for (let start = 0; start < log.length;) {
@@ -79,7 +79,7 @@ const sealAll = async (bench: LedgerBench, log: readonly RecordedEvent[], stretc
   }
 };
 
-/** Appends that the other sealer was quicker with: without any, the two have not met. */
+/** The number of appends that lost against the other sealer. Without any, the two sealers have not met. */
 const lostIn = async ({ mock }: MockInstance<EventStore['append']>): Promise<number> => {
   const settled = await Promise.allSettled(mock.results.map(({ value }) => value as Promise<unknown>));
   return settled.filter((result) => result.status === 'rejected').length;
@@ -111,12 +111,12 @@ describe(`two sealers on one organization, ${DEEDS} deeds, and no lease between 
       const one = new LedgerBench(clients.stores[0]);
       await one.activateKey();
       const other = new LedgerBench(clients.stores[1], one.keys);
-      // Another machine has another time: the same deed has other bytes there.
+      // Another machine has another time, so the same deed has other bytes there.
       other.clock.ms += 1_000;
       const org = newOrg();
       const streams = await recordAll(one, org);
       const log = await one.log();
-      // Both are connected, to write and to read, before they begin.
+      // Both connect, to write and to read, before they begin.
       for (const bench of [one, other]) {
         await bench.recordAction(newOrg());
         await bench.ledgerOf(org);

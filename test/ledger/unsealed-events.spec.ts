@@ -13,7 +13,7 @@ let unsealed: UnsealedEvents;
 let org: OrgId;
 beforeEach(async () => {
   bench = new LedgerBench(new MemoryEventStore());
-  // Recorded when it is first asked for.
+  // The first call records the store id in the log, so it is made before the events of the test.
   await bench.store.storeId();
   kid = (await bench.activateKey()).publicKey.kid;
   progress = new HeldProgress();
@@ -41,7 +41,7 @@ const waiting = async (
 
 const sealAll = async (): Promise<void> => bench.feed(bench.sealer(), await bench.log());
 
-/** As a sealer that has come so far says it. */
+/** Sets the low-water as a sealer that has come to this event would. */
 const lowWaterAt = async (recorded: RecordedEvent | undefined, storeId?: string): Promise<void> => {
   const { stream, revision, id, position } = recorded!;
   const event = { stream, revision, event_id: id };
@@ -62,7 +62,7 @@ const organizationCreated = async (): Promise<string> => {
   return `org-${org}`;
 };
 
-describe('what waits for its deed', () => {
+describe('an event that waits for its deed', () => {
   it('is each outcome and each change, in the order of the log, until it is sealed', async () => {
     const streams = [
       await organizationCreated(),
@@ -77,10 +77,10 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([{ org, stream: later }]);
   });
 
-  it('is nothing that asks for no deed', async () => {
+  it('is never an event that asks for no deed', async () => {
     const stream = await bench.recordAction(org, 'executed');
     await sealAll();
-    // The beginning of an action, deeds, seal keys, people.
+    // Events that ask for no deed: the beginning of an action, deeds, seal keys, people.
     const [submitted] = await bench.store.readStream(stream);
     const events = [newEvent({ type: submitted!.type, data: submitted!.data, metadata: submitted!.metadata })];
     await bench.store.append({ stream: 'action-act_begun', expectedRevision: 'no_stream', events });
@@ -88,7 +88,7 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('lies after the low-water, which is not looked behind', async () => {
+  it('is only searched after the low-water', async () => {
     await bench.recordAction(org);
     await lowWaterAt((await bench.log()).at(-1));
     const reads = vi.spyOn(bench.store, 'readAll');
@@ -98,7 +98,7 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([{ org, stream }]);
   });
 
-  it('is looked for in the whole log where the low-water is of another store', async () => {
+  it('is searched in the whole log if the low-water belongs to another store', async () => {
     await bench.recordAction(newOrg());
     await sealAll();
     const stream = await bench.recordAction(org);
@@ -106,7 +106,7 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([{ org, stream }]);
   });
 
-  it('is looked for in the whole log where the low-water stands at no event of it', async () => {
+  it('is searched in the whole log if the low-water is at no event of it', async () => {
     const stream = await bench.recordAction(org);
     const last = (await bench.log()).at(-1)!;
     for (const lost of [
@@ -120,7 +120,7 @@ describe('what waits for its deed', () => {
   });
 
   it.each(['', 'null', '{}', '{"org":7}'])(
-    'is also an event that does not say whose it is, past which nobody is sealed: %s',
+    'may name no organization, and then nothing after it is sealed for anybody: %s',
     async (metadata) => {
       await foreign(metadata);
       const stream = await bench.recordAction(org);
@@ -133,13 +133,13 @@ describe('what waits for its deed', () => {
     },
   );
 
-  it('is also what a newer version recorded, since nobody here can say that it asks for nothing', async () => {
+  it('may be of a newer version, because this version cannot tell whether it asks for a deed', async () => {
     const metadata = { ...metadataAt(), org, actor: { type: 'system' as const, id: null } };
     await appendEvents(bench.store, `org-${org}`, 'no_stream', [{ type: 'OrganizationMoved', data: {} }], metadata);
     expect(await waiting()).toEqual([{ org, stream: `org-${org}` }]);
   });
 
-  it('is a revoked seal key until the sealer has passed it', async () => {
+  it('may be the revocation of a seal key until the sealer has passed it', async () => {
     await bench.recordAction(org);
     await sealAll();
     const metadata = { ...metadataAt(), org: null, commandId: 'revoke' };
@@ -151,14 +151,14 @@ describe('what waits for its deed', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('ends where it is told to, before anything of that event is asked', async () => {
+  it('is searched up to the event given by endsBefore, which is not examined', async () => {
     const first = await bench.recordAction(org);
     const second = await bench.recordAction(org);
     expect(await waiting(({ stream }) => stream === second)).toEqual([{ org, stream: first }]);
     expect(await waiting(() => true)).toEqual([]);
   });
 
-  it('is not looked for twice where nothing waits, and found wherever a look stopped before it', async () => {
+  it('is not searched twice where nothing waits, and is found wherever an earlier search ended', async () => {
     await bench.recordAction(newOrg());
     await sealAll();
     const stream = await bench.recordAction(org);
@@ -173,14 +173,14 @@ describe('what waits for its deed', () => {
     expect([...new Set(seen)]).toEqual([stream]);
   });
 
-  it('asks where a ledger ends once a look', async () => {
+  it('is found by reading the end of each ledger once per search', async () => {
     for (let count = 0; count < 40; count += 1) await bench.recordAction(org);
     const heads = vi.spyOn(bench.store, 'heads');
     expect(await waiting()).toHaveLength(40);
     expect(heads).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves out organizations of which nobody needs to know more, and takes nothing of them for sealed', async () => {
+  it('is skipped for known organizations, without counting as sealed', async () => {
     const stream = await bench.recordAction(org);
     const other = newOrg();
     await bench.recordAction(other);

@@ -10,7 +10,7 @@ import type {
 import { firstOf, newEvent, newEvents, newStream } from '../../support/new-event.js';
 import { type EventStoreHarness, expectConflict, type LogUnderTest } from './log-under-test.js';
 
-/** Answers with the companions that are set, once, and remembers what it was told. */
+/** Returns the companions that a test has set, once, and records how they ended. */
 class Companion {
   next: Omit<Companions, 'ended'> | null = null;
   look: (departing: DepartingAppends) => void = () => undefined;
@@ -31,7 +31,7 @@ class Companion {
 
 const NOTHING = new Map<string, number>();
 
-/** What an adapter promises whose `canAccompany` is true. */
+/** The contract of an adapter whose `canAccompany` is true. */
 export const accompaniedAppendContract = (adapter: string, start: () => Promise<EventStoreHarness>): void => {
   describe(`event store contract, append with companions: ${adapter}`, () => {
     const log = {} as { -readonly [Part in keyof LogUnderTest]: LogUnderTest[Part] };
@@ -46,11 +46,11 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
     afterEach(() => companion.leave());
     afterAll(() => log.harness.close());
 
-    it('is for a store that says so', () => {
+    it('is only for a store whose canAccompany is true', () => {
       expect(log.store.canAccompany).toBe(true);
     });
 
-    /** So that the process knows where the log ends. */
+    /** Appends an event, so that the process knows where the log ends. */
     const seen = async (): Promise<Append> => {
       const append = firstOf(newStream());
       await log.store.append(append);
@@ -62,7 +62,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       return log.store.readAll(head - BigInt(count), count);
     };
 
-    it('writes them right behind, in the same commit, and tells them before it answers', async () => {
+    it('writes companions right behind the append, in the same commit, and calls ended before it answers', async () => {
       const before = await seen();
       const [append, first, second] = [firstOf(newStream(), 2), firstOf(newStream(), 2), firstOf(newStream())];
       companion.next = { appends: [first, second], requires: new Map([[before.stream, 0]]) };
@@ -78,7 +78,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(first.stream)).toHaveLength(2);
     });
 
-    it('shows them what departs, at the place where it will stand, and what is known before', async () => {
+    it('shows the departing events with their future places, and the known events before them', async () => {
       const before = await seen();
       await log.store.append({ stream: before.stream, expectedRevision: 0, events: newEvents(2) });
       const [earlier, ...since] = await log.store.readStream(before.stream);
@@ -92,7 +92,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(shown).toEqual([await log.store.readStream(append.stream), since, [earlier, ...since], null]);
     });
 
-    it('leaves them out where a stream that they require has moved on', async () => {
+    it('leaves companions out if a stream that they require has moved on', async () => {
       const before = await seen();
       const [append, along] = [firstOf(newStream()), firstOf(newStream())];
       companion.next = { appends: [along], requires: new Map([[before.stream, 1]]) };
@@ -102,7 +102,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(along.stream)).toEqual([]);
     });
 
-    it('leaves all of them out where one does not fit', async () => {
+    it('leaves all companions out if one does not fit', async () => {
       const before = await seen();
       const fits = firstOf(newStream());
       companion.next = { appends: [fits, firstOf(before.stream)], requires: NOTHING };
@@ -111,10 +111,10 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(fits.stream)).toEqual([]);
     });
 
-    it('leaves them out where somebody else has written since', async () => {
+    it('leaves companions out if another client has written since', async () => {
       await seen();
       const other = await log.harness.open();
-      // Where every client shares one memory, nothing is ever written unseen.
+      // If all clients share one memory, no append is ever written unseen.
       const isShared = other === log.store;
       await other.append(firstOf(newStream()));
       const along = firstOf(newStream());
@@ -124,7 +124,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(along.stream)).toHaveLength(isShared ? 1 : 0);
     });
 
-    it('leaves them out where their fellow meets a conflict', async () => {
+    it('leaves companions out if the append that they accompany meets a conflict', async () => {
       const before = await seen();
       const along = firstOf(newStream());
       companion.next = { appends: [along], requires: NOTHING };
@@ -137,7 +137,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(along.stream)).toEqual([]);
     });
 
-    it('leaves those out that could not be sent by themselves', async () => {
+    it('leaves out companions that could not be sent by themselves', async () => {
       await seen();
       const append = firstOf(newStream());
       const unfit = { ...firstOf(newStream()), events: [newEvent({ data: '"\ud800"' })] };
@@ -147,7 +147,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(append.stream)).toHaveLength(1);
     });
 
-    it('writes them once where the same append comes again', async () => {
+    it('writes companions once if the same append is repeated', async () => {
       await seen();
       const [append, along] = [firstOf(newStream()), firstOf(newStream())];
       companion.next = { appends: [along], requires: NOTHING };
@@ -158,7 +158,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.readStream(along.stream)).toHaveLength(1);
     });
 
-    it('ends when the companion leaves', async () => {
+    it('asks for no more companions once the returned function was called', async () => {
       await seen();
       companion.leave();
       await log.store.append(firstOf(newStream()));

@@ -8,7 +8,7 @@ export const appendSizeContract = (log: LogUnderTest): void => {
     const sized = (bytes: number) => {
       const frame = newEvent({ data: '""' });
       const used = Buffer.byteLength(frame.type + frame.data + frame.metadata);
-      // Two bytes a letter: the limit counts bytes and not characters.
+      // Each letter has two bytes, because the limit counts bytes and not characters.
       const letters = 'é'.repeat(Math.floor((bytes - used) / 2));
       return { ...frame, data: JSON.stringify(letters + 'x'.repeat((bytes - used) % 2)) };
     };
@@ -20,7 +20,7 @@ export const appendSizeContract = (log: LogUnderTest): void => {
       expect((await log.store.readStream(stream))[0]?.data).toBe(event.data);
     });
 
-    it('refuses one byte more, counted over all its events, and writes nothing', async () => {
+    it('refuses an append of one byte more over all its events, and writes nothing', async () => {
       const stream = newStream();
       const events = [sized(APPEND_LIMIT_BYTES / 2), sized(APPEND_LIMIT_BYTES / 2 + 1)];
       const refused = log.store.append({ stream, expectedRevision: 'no_stream', events });

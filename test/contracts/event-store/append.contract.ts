@@ -5,7 +5,7 @@ import { expectConflict, type LogUnderTest } from './log-under-test.js';
 
 export const appendContract = (log: LogUnderTest): void => {
   describe('append', () => {
-    it('answers revision and position of the last event', async () => {
+    it('returns revision and position of the last event', async () => {
       const stream = newStream();
       const first = await log.store.append({ stream, expectedRevision: 'no_stream', events: newEvents(3) });
       const second = await log.store.append({ stream, expectedRevision: 2, events: newEvents(1) });
@@ -74,7 +74,7 @@ export const appendContract = (log: LogUnderTest): void => {
       }
     });
 
-    it('lets one of many appends in one call of this process win', async () => {
+    it('lets one of many appends in one batch of this process win', async () => {
       const stream = newStream();
       const results = await Promise.allSettled(
         Array.from({ length: 10 }, () =>
@@ -85,7 +85,7 @@ export const appendContract = (log: LogUnderTest): void => {
       expect(await log.store.readStream(stream)).toHaveLength(1);
     });
 
-    it('answers several appends at once, each by itself, some conflicting', async () => {
+    it('gives each of several simultaneous appends its own result, some of them conflicts', async () => {
       const taken = newStream();
       await log.store.append({ stream: taken, expectedRevision: 'no_stream', events: newEvents(1) });
       const repeated = { stream: newStream(), expectedRevision: 'no_stream', events: newEvents(2) } as const;
@@ -111,7 +111,7 @@ export const appendContract = (log: LogUnderTest): void => {
       }
     });
 
-    it('keeps the order of appends that follow each other without waiting', async () => {
+    it('keeps the order of appends that do not wait for each other', async () => {
       const stream = newStream();
       const events = newEvents(100);
       const appends = events.map((event, index) =>

@@ -52,7 +52,7 @@ const writeSlowly = async (store: EventStore): Promise<void> => {
 const isStrictlyRising = (positions: readonly Position[]): boolean =>
   positions.every((position, index) => index === 0 || position > (positions[index - 1] as Position));
 
-/** How many streams the events belong to; fails when one of them is not complete and in order. */
+/** The number of streams that the events belong to. Fails if one of the streams is incomplete or out of order. */
 const streamsWithoutGaps = (events: readonly RecordedEvent[]): number => {
   const next = new Map<string, number>();
   for (const { stream, revision } of events) {

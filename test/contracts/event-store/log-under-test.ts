@@ -1,15 +1,18 @@
 import { expect } from 'vitest';
 import { type AppendResult, type EventStore, RevisionConflict } from '#libs/domain/kernel';
 
-/** One log and the ways to reach it. Positions may have gaps and appends may be remote: the suite assumes neither away. */
+/**
+ * One log and the ways to reach it. Positions may have gaps and appends may be remote, so the suite must not assume
+ * otherwise.
+ */
 export interface EventStoreHarness {
-  /** A client of the log, as another process would have one. The harness closes it in the end. */
+  /** Opens a client of the log, as another process would have one. The harness closes it in the end. */
   open(): Promise<EventStore>;
   /** Ends the server without warning and starts it again; resolves when it answers. */
   readonly restart?: () => Promise<void>;
-  /** From now on commits take up to some milliseconds after their place in the log was taken. */
+  /** Makes every later commit take up to some milliseconds after its place in the log was taken. */
   readonly delayCommits?: () => Promise<void>;
-  /** Opens a transaction in another database of the server; returns how to end it. */
+  /** Opens a transaction in another database of the server; returns a function that ends it. */
   readonly openTransactionElsewhere?: () => Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

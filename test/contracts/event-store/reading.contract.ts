@@ -24,12 +24,12 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(await revisions(undefined)).toEqual(range(0, LENGTH - 1));
     });
 
-    it('begins where it is told, inclusive', async () => {
+    it('begins at `from`, inclusive', async () => {
       expect(await revisions({ from: 9_990 })).toEqual(range(9_990, 9_999));
       expect(await revisions({ from: LENGTH })).toEqual([]);
     });
 
-    it('goes backwards from the last event, or from where it is told', async () => {
+    it('goes backwards from the last event, or from `from`', async () => {
       expect(await revisions({ direction: 'backwards' })).toEqual(range(LENGTH - 1, 0));
       expect(await revisions({ direction: 'backwards', limit: 2 })).toEqual([9_999, 9_998]);
       expect(await revisions({ direction: 'backwards', from: 1 })).toEqual([1, 0]);
@@ -40,14 +40,14 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(await revisions({ from: 10, limit: 2_000 })).toEqual(range(10, 2_009));
     });
 
-    it('gives nothing of a stream that does not exist', async () => {
+    it('returns nothing for a stream that does not exist', async () => {
       expect(await log.store.readStream(newStream())).toEqual([]);
       expect(await log.store.readStream(newStream(), { direction: 'backwards', limit: 1 })).toEqual([]);
     });
   });
 
   describe('heads', () => {
-    it('answers the last revision of each stream that exists', async () => {
+    it('are the last revisions of the streams that exist', async () => {
       const [one, three, none] = [newStream(), newStream(), newStream()];
       await log.store.append({ stream: one, expectedRevision: 'no_stream', events: newEvents(1) });
       await log.store.append({ stream: three, expectedRevision: 'no_stream', events: newEvents(3) });
@@ -60,7 +60,7 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(await log.store.heads([])).toEqual(new Map());
     });
 
-    it('are never behind what was seen without a question', async () => {
+    it('are never behind seenHeads', async () => {
       const other = await log.harness.open();
       const [ours, theirs] = [newStream(), newStream()];
       for (let revision = 0; revision < 5; revision += 1) {
@@ -73,7 +73,7 @@ export const readingContract = (log: LogUnderTest): void => {
       }
     });
 
-    it('are ends of appends, while others append', async () => {
+    it('are ends of appends even while others append', async () => {
       const other = await log.harness.open();
       const stream = newStream();
       let isWriting = true;
@@ -85,7 +85,7 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(heads.filter((head) => (head + 1) % EVENTS_OF_APPEND !== 0)).toEqual([]);
     });
 
-    it('sees what another client was answered before', async () => {
+    it('include the appends that another client got answers for before', async () => {
       const other = await log.harness.open();
       const stream = newStream();
       for (let revision = 0; revision < 50; revision += 1) {
@@ -120,7 +120,7 @@ export const readingContract = (log: LogUnderTest): void => {
       expect(await log.store.readAll(await log.store.head(), 10)).toEqual([]);
     });
 
-    it('ends with a whole append whenever it is read to its end, while others append', async () => {
+    it('ends with a whole append whenever it is read to its end, even while others append', async () => {
       const [other, reader] = [await log.harness.open(), await log.harness.open()];
       const before = await log.store.head();
       let isWriting = true;
@@ -137,7 +137,7 @@ export const readingContract = (log: LogUnderTest): void => {
       );
     });
 
-    it('has an id that every client agrees on, however it is asked first', async () => {
+    it('has an id that every client agrees on, whichever asks first', async () => {
       const clients = await Promise.all([log.harness.open(), log.harness.open(), log.harness.open()]);
       const ids = await Promise.all([...clients, log.store].map((client) => client.storeId()));
       expect(new Set(ids).size).toBe(1);

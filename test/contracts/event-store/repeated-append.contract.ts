@@ -3,15 +3,15 @@ import { newEvent, newEvents, newStream } from '../../support/new-event.js';
 import { expectConflict, type LogUnderTest } from './log-under-test.js';
 
 export const repeatedAppendContract = (log: LogUnderTest): void => {
-  describe('append of the same again', () => {
-    it('is one event, with the same result', async () => {
+  describe('a repeated append', () => {
+    it('is recorded once, with the same result', async () => {
       const append = { stream: newStream(), expectedRevision: 'no_stream', events: newEvents(3) } as const;
       const first = await log.store.append(append);
       expect(await log.store.append(append)).toEqual(first);
       expect(await log.store.readStream(append.stream)).toHaveLength(3);
     });
 
-    it('is one event when the stream has moved on since', async () => {
+    it('is recorded once if the stream has moved on since', async () => {
       const append = { stream: newStream(), expectedRevision: 'no_stream', events: newEvents(1) } as const;
       const first = await log.store.append(append);
       await log.store.append({ stream: append.stream, expectedRevision: 0, events: newEvents(2) });
@@ -20,7 +20,7 @@ export const repeatedAppendContract = (log: LogUnderTest): void => {
       expect(await log.store.readStream(append.stream)).toHaveLength(3);
     });
 
-    it('is one event when both are under way at once', async () => {
+    it('is recorded once if both tries are under way at once', async () => {
       const append = { stream: newStream(), expectedRevision: 'no_stream', events: newEvents(2) } as const;
       const other = await log.harness.open();
       const results = await Promise.all([log.store.append(append), log.store.append(append), other.append(append)]);
@@ -29,7 +29,7 @@ export const repeatedAppendContract = (log: LogUnderTest): void => {
       expect(await log.store.readStream(append.stream)).toHaveLength(2);
     });
 
-    it('is a conflict when its content, and so its id, differs', async () => {
+    it('is a conflict if its content, and so its id, differs', async () => {
       const stream = newStream();
       await log.store.append({ stream, expectedRevision: 'no_stream', events: newEvents(1) });
       await log.store.append({ stream, expectedRevision: 0, events: [newEvent({ data: '{"claim":"a"}' })] });
@@ -39,7 +39,7 @@ export const repeatedAppendContract = (log: LogUnderTest): void => {
       );
     });
 
-    it('is a conflict when it is partly new', async () => {
+    it('is a conflict if a part of it is new', async () => {
       const stream = newStream();
       const [known, another, fresh] = [newEvent(), newEvent(), newEvent()];
       await log.store.append({ stream, expectedRevision: 'no_stream', events: [known, another] });

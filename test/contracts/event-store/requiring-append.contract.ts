@@ -3,10 +3,10 @@ import { type Append, type EventStore, RequirementMoved } from '#libs/domain/ker
 import { firstOf, newEvents, newStream } from '../../support/new-event.js';
 import { expectConflict, type LogUnderTest } from './log-under-test.js';
 
-/** What an adapter promises of appends that require other streams to stand still, or that it says it cannot. */
+/** The contract for appends that require other streams to stand still; an adapter that cannot do so must say so. */
 export const requiringAppendContract = (log: LogUnderTest): void => {
   describe('append that requires other streams to stand still', () => {
-    /** Null where the adapter cannot, which it then has to say. */
+    /** The store; null if the adapter cannot require streams, in which case it must refuse such an append. */
     const able = async (): Promise<EventStore | null> => {
       if (log.store.canRequire) return log.store;
       const append = requiring(firstOf(newStream()), [newStream(), 0]);
@@ -23,7 +23,7 @@ export const requiringAppendContract = (log: LogUnderTest): void => {
       expect(await log.store.readStream(append.stream)).toEqual([]);
     };
 
-    it('is written where they do', async () => {
+    it('is written if they do', async () => {
       const store = await able();
       const append = requiring(firstOf(newStream(), 2), [await standing(1), 0], [await standing(3), 2]);
       if (store === null) return;
@@ -31,7 +31,7 @@ export const requiringAppendContract = (log: LogUnderTest): void => {
       expect(await store.readStream(append.stream)).toHaveLength(2);
     });
 
-    it('is refused where one has moved on, is behind, or was never there', async () => {
+    it('is refused if one of them has moved on, is behind, or does not exist', async () => {
       if ((await able()) === null) return;
       const [still, moved] = [await standing(1), await standing(2)];
       await expectRefused(requiring(firstOf(newStream()), [still, 0], [moved, 0]));
@@ -39,7 +39,7 @@ export const requiringAppendContract = (log: LogUnderTest): void => {
       await expectRefused(requiring(firstOf(newStream()), [newStream(), 0]));
     });
 
-    it('takes none of those down that travel with it', async () => {
+    it('does not affect other appends of the same call when it is refused', async () => {
       const store = await able();
       if (store === null) return;
       const [moved, still] = [await standing(2), await standing(1)];
@@ -56,7 +56,7 @@ export const requiringAppendContract = (log: LogUnderTest): void => {
       expect(await store.readStream(refused.stream)).toEqual([]);
     });
 
-    it('gets the same answer again, although they have moved on since', async () => {
+    it('gets the same answer when it is repeated, even if they have moved on since', async () => {
       const store = await able();
       if (store === null) return;
       const required = await standing(1);
@@ -68,39 +68,42 @@ export const requiringAppendContract = (log: LogUnderTest): void => {
       expect(await other.append(append)).toEqual(result);
     });
 
-    it('meets a conflict of its own before anything else', async () => {
+    it('reports a conflict of its own stream before a moved requirement', async () => {
       if ((await able()) === null) return;
       const [moved, own] = [await standing(2), await standing(1)];
       const append = requiring(firstOf(own), [moved, 0]);
       await expectConflict(log.store.append(append), { stream: own, expected: 'no_stream', actual: 0 });
     });
 
-    it.each(['the same client', 'another one'])('never stands behind what moves them, by %s', async (by) => {
-      const store = await able();
-      if (store === null) return;
-      const other = by === 'the same client' ? store : await log.harness.open();
-      for (let round = 0; round < 20; round += 1) {
-        const required = await standing(1);
-        const [before, after] = [firstOf(newStream()), firstOf(newStream())].map((each) =>
-          requiring(each, [required, 0]),
-        ) as [Append, Append];
-        const move = { stream: required, expectedRevision: 0, events: newEvents(1) };
-        const [one, moved, two] = await Promise.allSettled([
-          store.append(before),
-          other.append(move),
-          store.append(after),
-        ]);
-        if (moved.status === 'rejected') throw moved.reason;
-        for (const end of [one, two]) {
-          if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(RequirementMoved);
-          else expect(end.value.position).toBeLessThan(moved.value.position);
+    it.each(['the same client', 'another one'])(
+      'is never written behind an append that moves them, by %s',
+      async (by) => {
+        const store = await able();
+        if (store === null) return;
+        const other = by === 'the same client' ? store : await log.harness.open();
+        for (let round = 0; round < 20; round += 1) {
+          const required = await standing(1);
+          const [before, after] = [firstOf(newStream()), firstOf(newStream())].map((each) =>
+            requiring(each, [required, 0]),
+          ) as [Append, Append];
+          const move = { stream: required, expectedRevision: 0, events: newEvents(1) };
+          const [one, moved, two] = await Promise.allSettled([
+            store.append(before),
+            other.append(move),
+            store.append(after),
+          ]);
+          if (moved.status === 'rejected') throw moved.reason;
+          for (const end of [one, two]) {
+            if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(RequirementMoved);
+            else expect(end.value.position).toBeLessThan(moved.value.position);
+          }
+          // An append that is sent after that answer is refused.
+          await expectRefused(requiring(firstOf(newStream()), [required, 0]));
         }
-        // What is asked for after the answer is refused.
-        await expectRefused(requiring(firstOf(newStream()), [required, 0]));
-      }
-    });
+      },
+    );
 
-    it('is refused as a defect where it requires its own stream, or no revision', async () => {
+    it('is refused as a defect if it requires its own stream, or something that is no revision', async () => {
       const store = await able();
       if (store === null) return;
       const own = firstOf(newStream());

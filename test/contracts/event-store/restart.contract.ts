@@ -5,7 +5,7 @@ import type { LogUnderTest } from './log-under-test.js';
 
 export const restartContract = (log: LogUnderTest): void => {
   describe('a restart of the server', () => {
-    it('loses nothing that was answered, and knows a repeated append again', async (context) => {
+    it('loses no append that was answered, and recognises a repeated append', async (context) => {
       if (!log.harness.restart) return context.skip('no server');
       const append = { stream: newStream(), expectedRevision: 'no_stream', events: newEvents(2) } as const;
       const first = await log.store.append(append);
@@ -16,7 +16,7 @@ export const restartContract = (log: LogUnderTest): void => {
       expect(await (await log.harness.open()).storeId()).toBe(storeId);
     });
 
-    it('lets appends and reads under way succeed, each event once', async (context) => {
+    it('lets appends and reads under way succeed, with each event recorded once', async (context) => {
       if (!log.harness.restart) return context.skip('no server');
       const streams = Array.from({ length: 8 }, newStream);
       let isRestarting = true;
@@ -35,7 +35,7 @@ export const restartContract = (log: LogUnderTest): void => {
         return count;
       });
       const written = Promise.all(writers);
-      // Seen where it is awaited, however early it fails.
+      // A rejection is handled where `written` is awaited, however early it comes.
       written.catch(() => undefined);
       await vi.waitFor(() => expect(answered).toBeGreaterThan(20), { timeout: 15_000 });
       await log.harness.restart();

@@ -28,7 +28,10 @@ export const subscriptionContract = (log: LogUnderTest): void => {
     const appendOne = () =>
       log.store.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(1) });
 
-    /** Resolves when a subscription that does not linger has seen all there is: time enough for any other to err. */
+    /**
+     * Resolves when a subscription that does not linger has seen the whole log, which gives any other one the time to
+     * go wrong.
+     */
     const everybodyWasTold = async (): Promise<void> => {
       const after = await log.store.head();
       const { position } = await appendOne();
@@ -57,7 +60,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       expect(events.slice(0, 5)).toEqual(await log.store.readAll(START, 5));
     });
 
-    it('knows how far the handler has succeeded', async () => {
+    it('has the position up to which the handler has succeeded', async () => {
       const after = await log.store.head();
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
@@ -74,7 +77,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       await vi.waitFor(() => expect(subscription.position).toBe(position), { timeout: 20_000 });
     });
 
-    it('gives a handler that threw the same batch again, after reporting it', async () => {
+    it('calls a handler that threw again with the same batch, after reporting the error', async () => {
       const after = await log.store.head();
       const attempts: (readonly RecordedEvent[])[] = [];
       const failure = new Error('not this time');
@@ -91,7 +94,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       expect(onError.mock.calls).toEqual([[failure], [failure]]);
     });
 
-    it('gathers what arrives while it lingers, until somebody is in a hurry', async () => {
+    it('gathers events while it lingers, until hurry is called', async () => {
       const after = await log.store.head();
       await appendOne();
       const batches: number[] = [];
@@ -100,7 +103,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
         return Promise.resolve();
       };
       const subscription = subscribe({ after, onEvents, lingerMs: 60_000 });
-      // What is there already is no reason to wait.
+      // Events that are already there are delivered without waiting.
       await vi.waitFor(() => expect(batches).toEqual([1]), { timeout: 20_000 });
       for (let count = 0; count < 4; count += 1) await appendOne();
       await everybodyWasTold();
@@ -127,7 +130,7 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       expect(onEvents).toHaveBeenCalledTimes(1);
     });
 
-    it('ends at once while a handler waits to be tried again', async () => {
+    it('closes at once while a failed handler waits for its next try', async () => {
       const after = await log.store.head();
       await appendOne();
       const onEvents = vi.fn(() => Promise.reject(new Error('never')));
@@ -139,24 +142,27 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       expect(onEvents).toHaveBeenCalledTimes(calls);
     });
 
-    it.each([1, 10, 1_000])('hands on whole appends where it is asked to, %d events a batch', async (batchSize) => {
-      const after = await log.store.head();
-      const other = await log.harness.open();
-      const batches: (readonly RecordedEvent[])[] = [];
-      const onEvents = (batch: readonly RecordedEvent[]): Promise<void> => Promise.resolve(void batches.push(batch));
-      const subscription = subscribe({ after, onEvents, batchSize, inWholeAppends: true });
-      await writeWholeAppends(other);
-      const end = await log.store.head();
-      await vi.waitFor(() => expect(subscription.position).toBe(end), { timeout: 10_000 });
-      const revisions = batches.map((batch) => batch.map(({ revision }) => revision));
-      expect(revisions.flat()).toEqual(
-        Array.from({ length: WHOLE_APPENDS * EVENTS_OF_APPEND }, (_, revision) => revision),
-      );
-      expect(batches.map(({ length }) => length % EVENTS_OF_APPEND)).toEqual(batches.map(() => 0));
-      expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(
-        Math.max(batchSize, EVENTS_OF_APPEND),
-      );
-    });
+    it.each([1, 10, 1_000])(
+      'delivers whole appends if inWholeAppends is set, with %d events a batch',
+      async (batchSize) => {
+        const after = await log.store.head();
+        const other = await log.harness.open();
+        const batches: (readonly RecordedEvent[])[] = [];
+        const onEvents = (batch: readonly RecordedEvent[]): Promise<void> => Promise.resolve(void batches.push(batch));
+        const subscription = subscribe({ after, onEvents, batchSize, inWholeAppends: true });
+        await writeWholeAppends(other);
+        const end = await log.store.head();
+        await vi.waitFor(() => expect(subscription.position).toBe(end), { timeout: 10_000 });
+        const revisions = batches.map((batch) => batch.map(({ revision }) => revision));
+        expect(revisions.flat()).toEqual(
+          Array.from({ length: WHOLE_APPENDS * EVENTS_OF_APPEND }, (_, revision) => revision),
+        );
+        expect(batches.map(({ length }) => length % EVENTS_OF_APPEND)).toEqual(batches.map(() => 0));
+        expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(
+          Math.max(batchSize, EVENTS_OF_APPEND),
+        );
+      },
+    );
 
     it('keeps up with 10,000 events', async () => {
       const after = await log.store.head();

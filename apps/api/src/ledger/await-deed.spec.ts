@@ -34,12 +34,12 @@ describe('waiting for the deed of a change', () => {
     expect(await sealing).toMatchObject({ deed: deedOf(event), kind: 'admin' });
   });
 
-  it('ends at once where it is there already', async () => {
+  it('ends at once if the deed is already in the ledger', async () => {
     await seal();
     expect(await waiting.sealing(event, org, { waitMs: 0, ended: NEVER })).toMatchObject({ deed: deedOf(event) });
   });
 
-  it('ends without one when the time is over, or nobody waits any more', async () => {
+  it('ends without a deed when the time is over or the caller has gone', async () => {
     expect(await waiting.sealing(event, org, { waitMs: 0, ended: NEVER })).toBeNull();
     const gone = AbortSignal.abort();
     expect(await waiting.sealing(event, org, { waitMs: LONG_MS, ended: gone })).toBeNull();

@@ -12,7 +12,7 @@ import { DeedExport } from './deed-export.js';
 const DEEDS = 1_000;
 const FILE_HEADER_BYTES = 10;
 
-/** Counts the deeds that were read. */
+/** A store that counts the deeds read from it. */
 class CountingStore extends MemoryEventStore {
   deedsRead = 0;
 
@@ -43,7 +43,9 @@ const bundle = async (): Promise<Readable> => {
   return Readable.from(writeBundle(content), { objectMode: false });
 };
 
-/** Reads until the first bytes of the second pass are there: the header of the file, then compressed deeds. */
+/**
+ * Reads the bundle until the first bytes of the second pass are there: the header of the file, then compressed deeds.
+ */
 const begun = async (): Promise<Readable> => {
   const stream = await bundle();
   for (let bytes = 0; bytes <= FILE_HEADER_BYTES;) {
@@ -67,7 +69,7 @@ describe('the stream of an export', () => {
     expect(store.deedsRead).toBe(2 * DEEDS);
   });
 
-  it('waits for its reader: while nothing is taken, nothing more is read', async () => {
+  it('waits for its reader: it reads no further deeds while the reader takes nothing', async () => {
     const stream = await begun();
     await settled();
     expect(store.deedsRead).toBeGreaterThan(DEEDS);

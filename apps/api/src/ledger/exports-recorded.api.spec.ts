@@ -27,7 +27,7 @@ const ask = async (query = '', key = 'admin', method = 'GET') => {
 };
 
 describe('an export of deeds', () => {
-  it('is in the log by the time its first byte goes out: who, and which range', async () => {
+  it('is in the log before its first byte goes out, with its actor and its range', async () => {
     const before = (await recorded()).length;
     expect((await ask('?from=2026-10-01T00:00:00Z')).status).toBe(200);
     expect((await ask('?from=2027-01-01T00:00:00Z', 'agent')).status).toBe(200);
@@ -45,7 +45,7 @@ describe('an export of deeds', () => {
     expect(none?.metadata).toMatchObject({ actor: { type: 'agent', id: AGENT } });
   });
 
-  it('does not begin where it cannot be recorded', async () => {
+  it('does not begin if it cannot be recorded', async () => {
     const failing = vi.spyOn(bench.store, 'append').mockRejectedValue(new StoreUnavailable('gone'));
     const { status, json, headers } = await bench.get(PATH, bearer('admin'));
     failing.mockRestore();
@@ -53,7 +53,7 @@ describe('an export of deeds', () => {
     expect([headers.get('retry-after'), headers.get('content-disposition')]).toEqual(['1', null]);
   });
 
-  it('is not recorded where none goes out: for HEAD, and for a range that is refused', async () => {
+  it('is not recorded if no bundle goes out: for HEAD, and for a refused range', async () => {
     const before = (await recorded()).length;
     expect((await ask('', 'admin', 'HEAD')).status).toBe(200);
     expect((await ask('?from=yesterday')).status).toBe(400);

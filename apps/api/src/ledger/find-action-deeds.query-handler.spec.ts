@@ -48,11 +48,11 @@ describe('the deeds of an action', () => {
     expect(await deedsOf(2, 2)).toHaveLength(1);
   });
 
-  it('are as many as whoever asks has seen: a row may be ahead of a read', async () => {
+  it('are those that the caller has seen, even if the rows have more by now', async () => {
     expect((await deedsOf(1, 1)).map(({ id }) => id)).toEqual([testId('deed', 1)]);
   });
 
-  it('are read from the ledger where a row is not there yet', async () => {
+  it('are read from the ledger if their row does not exist yet', async () => {
     const id = testId('deed', 5);
     const latest = { id, seq: 5, kind: 'action', action: testId('act', 5), issuedAt: testTime(8) };
     expect(await deedsOf(5, 5)).toEqual([latest]);

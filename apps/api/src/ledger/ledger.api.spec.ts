@@ -14,7 +14,10 @@ type Json = Record<string, unknown>;
 const REFUSED = { tool: 'crm.update_customer', outcome: 'denied', level: null, verdict: null };
 
 let bench: ApiBench;
-/** 1: the organization; 2: refused, of the harness's agent; 3: executed, of another; 4: executed, of the harness's. */
+/**
+ * By seq, 1: the organization; 2: a refused action of the harness's agent; 3: an executed one of another agent; 4: an
+ * executed one of the harness's agent.
+ */
 let deeds: readonly LedgerEvent['data'][];
 
 const get = (path: string, key = 'admin', headers: Record<string, string> = {}) =>
@@ -54,7 +57,7 @@ describe('GET /v1/deeds', () => {
     });
   });
 
-  it('says of each what it is about', async () => {
+  it('says what each deed is about', async () => {
     const abouts = ((await get('/v1/deeds')).json?.['data'] as Json[]).map(({ about }) => about);
     const executed = { ...REFUSED, outcome: 'succeeded', level: 'L0', verdict: 'VERIFIED' };
     expect(abouts).toEqual([
@@ -71,7 +74,7 @@ describe('GET /v1/deeds', () => {
     expect(seqsOf((await get('/v1/deeds', 'stranger')).json)).toEqual([]);
   });
 
-  it('goes on where a page ended, for the same question alone', async () => {
+  it('continues where a page ended, only for the same filters', async () => {
     const first = await get('/v1/deeds?limit=3');
     expect([seqsOf(first.json), first.json?.['has_more']]).toEqual([[1, 2, 3], true]);
     const cursor = String(first.json?.['next_cursor']);
@@ -119,7 +122,7 @@ describe('GET /v1/deeds', () => {
     expect(headers.get('www-authenticate')).toContain('scope="deeds:read"');
   });
 
-  it('says how far it is behind when its projection does not catch up', async () => {
+  it('says how far the rows are behind if the projection does not catch up', async () => {
     bench.progress.isHeldUp = true;
     const { status, headers } = await get('/v1/deeds');
     bench.progress.isHeldUp = false;
@@ -128,7 +131,7 @@ describe('GET /v1/deeds', () => {
 });
 
 describe('GET /v1/deeds/{id}', () => {
-  it('answers with the stored bytes; what verifies them stands in headers', async () => {
+  it('answers with the stored bytes, and with signature and key in headers', async () => {
     const { deed: id, body, body_hash, kid, signature } = deed(3);
     const { status, text, headers } = await get(`/v1/deeds/${id}`);
     expect([status, text, digestOf(text)]).toEqual([200, body, body_hash]);
@@ -201,7 +204,7 @@ describe('GET /v1/deeds/{id}', () => {
     expect([status, text, headers.get('etag')]).toEqual([304, '', `"${body_hash}"`]);
   });
 
-  it('sends the bytes to whoever knows another tag, the other form’s among them', async () => {
+  it('sends the bytes if the client has another tag, such as that of the other form', async () => {
     const { deed: id, body_hash } = deed(1);
     expect((await get(`/v1/deeds/${id}`, 'admin', { 'If-None-Match': '"sha256:00"' })).status).toBe(200);
     const cose = { 'If-None-Match': `"${body_hash}"`, Accept: 'application/cose' };
@@ -214,7 +217,7 @@ describe('GET /v1/deeds/{id}', () => {
     expect((await get(`/v1/deeds/${deed(2).deed}`, 'stranger')).error['code']).toBe('not_found');
   });
 
-  it('does not find what is no deed', async () => {
+  it('answers 404 for an id that no deed has', async () => {
     for (const id of [testId('deed', 7), testId('act', 7), 'deed_', 'export2']) {
       const { status, error } = await get(`/v1/deeds/${id}`);
       expect([status, error['code'], error['param']]).toEqual([404, 'not_found', null]);
@@ -262,18 +265,18 @@ describe('GET /v1/deeds/export', () => {
     expect(verdict).toMatchObject({ result, first_seq: first, last_seq: last });
   });
 
-  it('makes a bundle without deeds of a range that holds none', async () => {
+  it('makes a bundle without deeds for a range that has none', async () => {
     const { response, verdict } = await exported('?from=2027-01-01T00:00:00Z');
     expect(response.headers.get('content-disposition')).toContain('-none.tar.gz');
     expect(verdict).toMatchObject({ result: 'incomplete', reason: 'no_deeds' });
   });
 
-  it('is whole for an agent too: a chain with holes proves nothing', async () => {
+  it('has all deeds for an agent too, because a chain with holes proves nothing', async () => {
     expect((await exported('', 'agent')).verdict).toMatchObject({ result: 'intact', deeds: 4 });
     expect((await get('/v1/deeds/export', 'reader')).error['code']).toBe('insufficient_scope');
   });
 
-  it('is cut, not ended, when the ledger can no longer be read, and logs why', async () => {
+  it('is cut without a regular end if the ledger can no longer be read, and the error is logged', async () => {
     const readStream = bench.store.readStream.bind(bench.store);
     let pages = 0;
     const failing = vi.spyOn(bench.store, 'readStream').mockImplementation(async (stream, options) => {
@@ -287,14 +290,14 @@ describe('GET /v1/deeds/export', () => {
     expect(bench.logger.errors).toEqual([expect.objectContaining({ message: 'gone' })]);
   });
 
-  it('is refused with the envelope while the ledger cannot be read at all', async () => {
+  it('is refused with an error envelope if the ledger cannot be read at all', async () => {
     const failing = vi.spyOn(bench.store, 'heads').mockRejectedValue(new StoreUnavailable('gone'));
     const { status, error, headers } = await get('/v1/deeds/export');
     failing.mockRestore();
     expect([status, error['code'], headers.get('retry-after')]).toEqual([503, 'service_unavailable', '1']);
   });
 
-  it('tells HEAD the headers and reads no deed for it', async () => {
+  it('answers HEAD with the headers and reads no deed', async () => {
     const response = await fetch(`${bench.edge.url}/v1/deeds/export`, { method: 'HEAD', headers: bearer('admin') });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/gzip']);
     expect(await response.text()).toBe('');
@@ -343,7 +346,7 @@ describe('GET /v1/ledger/check', () => {
     expect(json).toMatchObject({ result: 'intact', checked: 5 - first, first_seq: first, last_seq: 4, head: head() });
   });
 
-  it('has nothing to find fault with where there are no deeds', async () => {
+  it('finds an empty ledger intact', async () => {
     const nothing = { result: 'intact', checked: 0, first_seq: null, last_seq: null };
     expect((await get('/v1/ledger/check?from=2027-01-01T00:00:00Z')).json).toMatchObject({ ...nothing, head: head() });
     expect((await get('/v1/ledger/check', 'stranger')).json).toMatchObject({ ...nothing, head: null });

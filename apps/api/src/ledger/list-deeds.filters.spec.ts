@@ -4,7 +4,7 @@ import { testId } from '../../../../test/support/given-log.js';
 import { type DeedFilterParameters, parseDeedFilters } from './list-deeds.filters.js';
 
 describe('deed filters', () => {
-  it('ask for the whole chain as it grew when nothing was sent', () => {
+  it('ask for the whole chain in ascending order if nothing was sent', () => {
     expect(parseDeedFilters({})).toEqual({
       kinds: null,
       action: null,
@@ -16,7 +16,7 @@ describe('deed filters', () => {
     });
   });
 
-  it('take kinds, an action, ranges and an order', () => {
+  it('accept kinds, an action, ranges and an order', () => {
     expect(
       parseDeedFilters({
         kind: 'action,admin',

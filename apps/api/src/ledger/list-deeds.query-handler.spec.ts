@@ -71,17 +71,17 @@ describe('list of deeds', () => {
     expect(seen).toEqual(expected);
   });
 
-  it('shows an organization its own ledger alone, whatever is asked', async () => {
+  it('shows an organization only its own ledger, whatever the filters are', async () => {
     expect((await list({}, { org: OTHER_ORG })).rows).toMatchObject([{ row: { id: testId('deed', 6), seq: 1 } }]);
     expect((await list({ action: testId('act', 1) }, { org: OTHER_ORG })).rows).toEqual([]);
   });
 
-  it("shows an agent's key the deeds of its own actions alone, whatever is asked", async () => {
+  it("shows an agent's key only the deeds of its own actions, whatever the filters are", async () => {
     expect((await list({}, { onlyAgent: OTHER_AGENT })).rows.map(({ row }) => row.seq)).toEqual([5]);
     expect((await list({ kind: 'admin' }, { onlyAgent: OTHER_AGENT })).rows).toEqual([]);
   });
 
-  it('names the agent of each action by the list of agents, as far as that knows it', async () => {
+  it('names the agent of each action if the list of agents has it', async () => {
     await writeRows(readModels.source, AgentRow, [agentRow(1, { name: 'support' }), agentRow(9, { org: OTHER_ORG })]);
     expect((await list({})).rows.map(({ agentName }) => agentName)).toEqual([
       'support',
@@ -93,12 +93,12 @@ describe('list of deeds', () => {
     expect((await list({}, { org: OTHER_ORG })).rows.map(({ agentName }) => agentName)).toEqual([null]);
   });
 
-  it('waits for its rows', async () => {
+  it('waits until its rows have caught up', async () => {
     expect(await list({})).toMatchObject({ lagEvents: 0 });
     expect(progress.waitedFor.at(-1)).toBe('deeds');
   });
 
-  it('finds where a deed stands, in its own organization alone', async () => {
+  it('finds the place of a deed, only in its own organization', async () => {
     const finder = new FindDeedHandler(new ReadModels(readModels.source), caughtUp());
     expect(await finder.execute(new FindDeed(TEST_ORG, testId('deed', 3)))).toMatchObject({ seq: 3 });
     expect(await finder.execute(new FindDeed(TEST_ORG, testId('deed', 6)))).toBeNull();

@@ -24,7 +24,7 @@ describe('POST /v1/deeds/files', () => {
       headers: { ...bearer(key), 'Content-Type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
-  /** The answer waits for the deed, so a sealer goes over the log until it is there. */
+  /** Posts, and runs a sealer over the log until the answer is there, because the answer waits for the deed. */
   const postSealed = async (...sent: Parameters<typeof post>) => {
     let answered = false;
     const answer = post(...sent).finally(() => (answered = true));
@@ -47,7 +47,7 @@ describe('POST /v1/deeds/files', () => {
     });
   });
 
-  it('seals a request once under its Idempotency-Key, and a file as often as it is asked', async () => {
+  it('seals once per Idempotency-Key, and the same file again under another key', async () => {
     const key = { 'Idempotency-Key': 'report' };
     const deedOf = ({ json }: { json: Json | null }) => (json?.['deed'] as Json)['id'];
     const first = await postSealed(file, 'admin', key);
@@ -55,7 +55,7 @@ describe('POST /v1/deeds/files', () => {
     expect(deedOf(await postSealed(file))).not.toBe(deedOf(first));
   });
 
-  it('takes every media type and the longest label within 4 KiB', async () => {
+  it('accepts every media type and the longest label within 4 KiB', async () => {
     for (const type of ['application/pdf', 'text/markdown', 'application/json', 'text/plain', 'text/html']) {
       expect((await postSealed({ ...file, bytes: 0, media_type: type, label: '😀'.repeat(120) })).status).toBe(201);
     }
@@ -87,7 +87,7 @@ describe('POST /v1/deeds/files', () => {
     expect([status, error['code']]).toEqual([403, 'insufficient_scope']);
   });
 
-  it('is sealed also where nobody waits for the answer any more', async () => {
+  it('is sealed even if the client has gone before the answer', async () => {
     const controller = new AbortController();
     const headers = { ...bearer('admin'), 'Content-Type': 'application/json' };
     const head = await bench.store.head();

@@ -10,7 +10,7 @@ import { LedgerModule } from './ledger.module.js';
 const KEYS = '/.well-known/service/keys.json';
 
 let bench: ApiBench;
-/** The log as another process has it: connections and memory of its own. */
+/** The log as another process sees it, with connections and caches of its own. */
 let elsewhere: PostgresEventStore;
 let there: LedgerBench;
 
@@ -38,7 +38,7 @@ const revoke = (kid: string) =>
 
 const listed = async (): Promise<SealKeyEntry[]> => (await bench.get(KEYS)).json?.['keys'] as SealKeyEntry[];
 
-it('a change of the seal keys shows at once, whichever process made it, and the copy of a client is told from it', async () => {
+it('a change of the seal keys shows at once, whichever process made it, and changes the tag of the key set', async () => {
   const { kid: old } = (await there.activateKey()).publicKey;
   expect(await listed()).toMatchObject([{ kid: old, retired_at: null, revoked_at: null }]);
   const first = await bench.get(KEYS);

@@ -19,11 +19,11 @@ import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledg
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { SealingLoop } from './sealing-loop.js';
 
-/** Tells what became of companions, and lets a test come between. */
+/** Records how companions ended, and lets a test change them before they are written. */
 class WatchedStore extends MemoryEventStore {
   readonly ends: CompanionsEnd[] = [];
   offered = 0;
-  /** What is made of companions before they go; null for those that are kept back. */
+  /** Changes the companions before they are written; null to hold them back. */
   change: (companions: Companions) => Companions | null = (companions) => companions;
 
   override accompany(accompany: Accompany): () => void {
@@ -71,16 +71,16 @@ afterEach(async () => {
 
 const sourcesOf = async (org: OrgId): Promise<readonly (string | undefined)[]> =>
   (await bench.ledgerOf(org)).map((recorded) => decodeEvent<LedgerEvent>(recorded).metadata.source?.stream);
-/** Each of these actions has one deed, in their order. */
+/** Waits until each of these actions has one deed, in their order. */
 const sealedAre = (org: OrgId, streams: readonly (string | undefined)[]) =>
   vi.waitFor(async () => expect(await sourcesOf(org)).toEqual(streams), SETTLED);
-/** An organization whose ledger the sealer knows: its first deed is sealed after its event. */
+/** An organization whose ledger the sealer has in its cache: its first deed was sealed after its event. */
 const knownOrg = async (): Promise<OrgId> => {
   const org = newOrg();
   await sealedAre(org, [await bench.recordAction(org)]);
   return org;
 };
-/** As soon as the sealer rests, so that the next deed can go along. */
+/** Records an action while the sealer is at rest, so that the deed can be written in the same commit. */
 const recordAtRest = async (org: OrgId, kind: 'refused' | 'executed'): Promise<string> => {
   const before = store.offered;
   for (;;) {
@@ -96,17 +96,20 @@ const behind = async (stream: string): Promise<RecordedEvent | undefined> => {
   return log[log.findLastIndex((event) => event.stream === stream) + 1];
 };
 
-describe('a deed that goes along with its event', () => {
-  it.each(['refused', 'executed'] as const)('stands right behind what records an action that was %s', async (kind) => {
-    const org = await knownOrg();
-    const stream = await recordAtRest(org, kind);
-    expect(store.ends).toEqual(['written']);
-    const deed = await behind(stream);
-    expect(deed?.stream).toBe(streamOf('ledger', org));
-    expect(decodeEvent<LedgerEvent>(deed as RecordedEvent).metadata.source?.stream).toBe(stream);
-  });
+describe('a deed that is written in the commit of its event', () => {
+  it.each(['refused', 'executed'] as const)(
+    'comes right after the event that records an action that was %s',
+    async (kind) => {
+      const org = await knownOrg();
+      const stream = await recordAtRest(org, kind);
+      expect(store.ends).toEqual(['written']);
+      const deed = await behind(stream);
+      expect(deed?.stream).toBe(streamOf('ledger', org));
+      expect(decodeEvent<LedgerEvent>(deed as RecordedEvent).metadata.source?.stream).toBe(stream);
+    },
+  );
 
-  it('is the only one of its event, and the next one follows it', async () => {
+  it('is the only deed of its event, and the next deed follows it', async () => {
     const org = await knownOrg();
     await recordAtRest(org, 'executed');
     const before = await sourcesOf(org);
@@ -114,7 +117,7 @@ describe('a deed that goes along with its event', () => {
     await sealedAre(org, [...before, ...next]);
   });
 
-  it('is remembered outside of the log, and told to whoever waits', async () => {
+  it('is remembered in the sealed heads, and announced on the bus', async () => {
     const org = await knownOrg();
     const published = vi.spyOn(bench.bus, 'publish');
     const stream = await recordAtRest(org, 'executed');
@@ -123,7 +126,7 @@ describe('a deed that goes along with its event', () => {
     expect(bench.heads.rows.get(org)?.seq).toBe(ledger.length);
   });
 
-  it('goes by itself where the log has moved on meanwhile', async () => {
+  it('is sealed afterwards if the log has moved on meanwhile', async () => {
     const org = await knownOrg();
     store.change = (companions) => ({ ...companions, requires: new Map([['elsewhere', 7]]) });
     const stream = await recordAtRest(org, 'executed');
@@ -132,11 +135,11 @@ describe('a deed that goes along with its event', () => {
   });
 
   it.each([true, false])(
-    'is sealed once where nobody knows what became of it (it was written: %s)',
+    'is sealed once if the result of its commit is unclear (it was written: %s)',
     async (isWritten) => {
       const org = await knownOrg();
       store.change = ({ ended, ...companions }) => {
-        // As after a lost answer: the same rows, and no word of them.
+        // As after a lost answer: the rows are the same, but the sealer does not learn that they were written.
         const unclear = { ...companions, ended: () => ended('unclear') };
         return isWritten ? unclear : { ...unclear, requires: new Map([['elsewhere', 7]]) };
       };
@@ -150,7 +153,7 @@ describe('a deed that goes along with its event', () => {
     },
   );
 
-  it('is signed by the key that counts when it is written', async () => {
+  it('is signed only by a key that is still valid when it is written', async () => {
     const org = await knownOrg();
     await recordAtRest(org, 'executed');
     const metadata = { ...metadataAt(), org: null, commandId: 'revoke' };
@@ -165,7 +168,7 @@ describe('a deed that goes along with its event', () => {
     expect(decodeEvent<LedgerEvent>(last).event.data.kid).toBe(key.publicKey.kid);
   });
 
-  it('never goes once the sealer has stopped', async () => {
+  it('is no longer written once the sealer has stopped', async () => {
     const org = await knownOrg();
     await recordAtRest(org, 'executed');
     stopping.abort();

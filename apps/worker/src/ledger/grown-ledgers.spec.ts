@@ -13,7 +13,7 @@ import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledg
 import { RunningSealers } from '../../../../test/support/running-sealers.js';
 
 class SlowStore extends MemoryEventStore {
-  /** Resolves when a question about the stream may be answered. */
+  /** Resolves when a read of the stream may be answered. */
   mayAnswer: (stream: string) => Promise<void> = () => Promise.resolve();
 
   override async readStream(stream: string, options?: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
@@ -35,7 +35,7 @@ let progress: HeldProgress;
 let sealers: RunningSealers;
 let org: OrgId;
 
-/** This machine sealed once, and another one after it. */
+/** This machine has sealed once, and another machine after it. */
 beforeEach(async () => {
   store = new SlowStore();
   bench = new LedgerBench(store);
@@ -44,7 +44,7 @@ beforeEach(async () => {
   await bench.activateKey();
   org = newOrg();
   await term(bench, [org]);
-  // The last event that it has seen stands in a stream of somebody else.
+  // The last event that this machine has seen is in the stream of another organization.
   await term(new LedgerBench(store, bench.keys), [org, newOrg()]);
   expect(bench.heads.rows.get(org)?.seq).toBe(1);
 });
@@ -56,7 +56,7 @@ const recordedAndSealed = async (some: OrgId): Promise<void> => {
   await vi.waitFor(async () => expect(await bench.ledgerOf(some)).toHaveLength(before + 1), SETTLED);
 };
 
-/** In which it seals an action of each, in turn. */
+/** Runs a sealer on the machine until it has sealed an action of each organization, in turn. */
 const term = async (machine: LedgerBench, orgs: readonly OrgId[]): Promise<void> => {
   sealers.start(machine);
   for (const one of orgs) await recordedAndSealed(one);
@@ -65,8 +65,8 @@ const term = async (machine: LedgerBench, orgs: readonly OrgId[]): Promise<void>
 
 const isRememberedAnew = () => vi.waitFor(() => expect(bench.heads.rows.get(org)?.seq).toBe(2), SETTLED);
 
-describe('a ledger that another machine has sealed on', () => {
-  it('keeps nobody waiting when this one takes over, and is remembered anew', async () => {
+describe('a ledger in which another machine has sealed since', () => {
+  it('delays no other organization when this machine takes over, and its head is remembered anew', async () => {
     const answered = deferred();
     store.mayAnswer = (stream) => (stream === streamOf('ledger', org) ? answered.promise : Promise.resolve());
     sealers.start(bench);
@@ -78,7 +78,7 @@ describe('a ledger that another machine has sealed on', () => {
     await isRememberedAnew();
   });
 
-  it('is looked at again when a store that was away answers', async () => {
+  it('is compared again once a store that was away answers', async () => {
     let refused = 0;
     store.mayAnswer = (stream) => {
       const isRefused = stream === streamOf('ledger', org) && (refused += 1) < 3;
@@ -88,7 +88,7 @@ describe('a ledger that another machine has sealed on', () => {
     await isRememberedAnew();
   });
 
-  it('is parked where it lacks the deed that this one remembers', async () => {
+  it('is parked if it lacks the deed that this machine remembers', async () => {
     bench.heads.rows.set(org, { org, seq: 1, bodyHash: digestOf('another deed') });
     sealers.start(bench);
     await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);

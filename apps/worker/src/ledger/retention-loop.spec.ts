@@ -36,7 +36,7 @@ const start = (parts: Partial<RetentionParts>, settings = SETTINGS) => {
 };
 
 describe('rounds of retention', () => {
-  it('begin at once, and take each organization until nothing of it is due', async () => {
+  it('begin at once, and go on with each organization until nothing of it is due', async () => {
     const batches: Record<string, RemovedBatch[]> = { org_b: [MORE, MORE] };
     const removeBatch = vi.fn((org: OrgId) => Promise.resolve(batches[org]?.shift() ?? NOTHING));
     start({ retention: { removeBatch } }, { ...SETTINGS, intervalMs: 60_000 });
@@ -44,7 +44,7 @@ describe('rounds of retention', () => {
     expect(removeBatch.mock.calls.flat()).toEqual(['org_a', 'org_b', 'org_b', 'org_b', 'org_c']);
   });
 
-  it('come again and again, whatever the last one met', async () => {
+  it('repeat even if the last one failed', async () => {
     const organizations = vi
       .fn<() => Promise<readonly OrgId[]>>()
       .mockRejectedValueOnce(new StoreUnavailable('away'))
@@ -55,7 +55,7 @@ describe('rounds of retention', () => {
     expect(logger.warnings).toHaveLength(1);
   });
 
-  it('go on to the next organization where one cannot be read, and say which', async () => {
+  it('continue with the next organization if one cannot be read, and log which one', async () => {
     const seen: OrgId[] = [];
     const removeBatch = (org: OrgId): Promise<RemovedBatch> => {
       seen.push(org);
@@ -66,7 +66,7 @@ describe('rounds of retention', () => {
     expect(logger.warnings).toMatchObject([{ org: 'org_b' }]);
   });
 
-  it('end after the batch under way when they are told to', async () => {
+  it('end after the batch under way when they are stopped', async () => {
     const removeBatch = vi.fn(() => {
       holding.abort();
       return Promise.resolve(MORE);
@@ -76,7 +76,7 @@ describe('rounds of retention', () => {
     expect(removeBatch).toHaveBeenCalledTimes(1);
   });
 
-  it('remove what is due of every organization, and no more, in small batches', async () => {
+  it('remove the bodies that are due in every organization, and no others, in small batches', async () => {
     const scene = await RetentionScene.start();
     const [one, two] = [await scene.organization(), await scene.organization()];
     const old: ActionId[] = [];
@@ -87,7 +87,7 @@ describe('rounds of retention', () => {
     await vi.waitFor(async () => expect(await scene.bodiesOf(...old)).toEqual([0, 0, 0, 0]), { timeout: 20_000 });
     expect(await scene.bodiesOf(young)).toEqual([2]);
     scene.pass(90 * DAY_MS);
-    // Not yet: it is no older than its days.
+    // Not removed yet: the deed is exactly as old as its days, not older.
     await new Promise((resolve) => setTimeout(resolve, 5 * SETTINGS.intervalMs));
     expect(await scene.bodiesOf(young)).toEqual([2]);
     scene.pass(1);

@@ -20,16 +20,16 @@ import { metadataAt, NOW } from '../../../../test/support/given.js';
 import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
 import { RunningSealers } from '../../../../test/support/running-sealers.js';
 
-/** A log whose ledgers sometimes do not answer, handed on in batches of any size. */
+/** A log whose ledgers sometimes do not answer. Subscriptions get batches of any size. */
 class FlakyStore extends MemoryEventStore {
   batchSize = 500;
-  /** Asked before every append to a ledger: what goes wrong with it. */
+  /** Called before every append to a ledger: returns what goes wrong with it. */
   mishap: (append: Append) => 'lost_request' | 'lost_answer' | Error | null = () => null;
 
-  /** What somebody did to the rows behind the service's back. */
+  /** Returns the rows as somebody has changed them in the database. */
   tampered: (stream: string, events: readonly RecordedEvent[]) => readonly RecordedEvent[] = (_, events) => events;
 
-  /** Deeds go by themselves here; accompanied-sealing.spec.ts has those that do not. */
+  /** No deeds are written in the commit of their event here; accompanied-sealing.spec.ts tests those. */
   override accompany(): () => void {
     return () => undefined;
   }
@@ -85,7 +85,7 @@ const makeOrganization = (org: OrgId): Promise<unknown> => {
     commandId: `make ${org}`,
   });
 };
-/** A running sealer, and in each ledger the organization's own deed and an action's. */
+/** Starts a sealer, and waits until each of two ledgers has the organization's own deed and an action's. */
 const twoSealedOrganizations = async (): Promise<readonly [OrgId, OrgId]> => {
   const organizations = [newOrg(), newOrg()] as const;
   for (const org of organizations) await makeOrganization(org);
@@ -119,7 +119,7 @@ describe('each recorded action gets exactly one deed, in the order of the log (I
       start();
       const orgs = [newOrg(), newOrg()];
       const streams = new Map<OrgId, string[]>(orgs.map((org) => [org, []]));
-      // Their events stand in each other's batches, and a batch is handed on again when one ledger fails.
+      // The events of both organizations share batches, and a batch is delivered again if one ledger fails.
       for (let round = 0; round < 3; round += 1) {
         const recorded = await Promise.all(
           orgs.map((org) => bench.recordAction(org, round === 1 ? 'refused' : 'executed')),
@@ -131,13 +131,14 @@ describe('each recorded action gets exactly one deed, in the order of the log (I
     },
   );
 
-  it('also when what began the action was handed on before, with a failure in between', async () => {
+  it('even if a batch is delivered again without the beginning of the action', async () => {
     await bench.activateKey();
     const [org, other] = [newOrg(), newOrg()];
     const first = await bench.recordAction(org, 'executed');
     const events = await bench.log();
     const finish = events.filter(({ stream }) => stream === first).length;
-    // Cut behind every event of the action but the first: all of the first part but its beginning comes twice.
+    // Cuts the log after each event of the action but the first. The part before the cut is delivered twice, the second
+    // time without the action's beginning.
     for (let cut = 2; cut < finish; cut += 1) {
       const sealer = bench.sealer();
       const before = events.slice(0, events.length - finish + cut);
@@ -157,7 +158,7 @@ describe('an organization that cannot be sealed', () => {
   const damagedLedgerOf = (org: OrgId) => (append: Append) =>
     append.stream === streamOf('ledger', org) ? new Error('this ledger is damaged') : null;
 
-  it('is parked, holds nobody up, and loses nothing', async () => {
+  it('is parked, delays no other organization, and loses nothing', async () => {
     await bench.activateKey();
     const [org, other] = [newOrg(), newOrg()];
     store.mishap = damagedLedgerOf(org);
@@ -171,7 +172,7 @@ describe('an organization that cannot be sealed', () => {
     await vi.waitFor(() => expect(progress.rows.size).toBe(0), SETTLED);
   });
 
-  it('gets the deed of a seal key that was revoked meanwhile, in its place', async () => {
+  it('gets the deed of a seal key that was revoked meanwhile, at the right place in its ledger', async () => {
     const key = await bench.activateKey();
     const [org, other] = await twoSealedOrganizations();
     store.mishap = damagedLedgerOf(org);
@@ -191,46 +192,52 @@ describe('an organization that cannot be sealed', () => {
   it.each([
     ['an event of a type that this version does not know', 'ActionRescheduled', '{}'],
     ['an event that is no JSON', 'ExecutionFinished', '{'],
-  ])('is so by %s: parked at it, everything before it sealed, nobody else held up', async (_, type, data) => {
-    await bench.activateKey();
-    const [org, other] = [newOrg(), newOrg()];
-    const before = await bench.recordAction(org);
-    const [first] = await store.readStream(before);
-    const id = '00000000-0000-8000-8000-000000000001';
-    const unreadable = { id, type, data, metadata: first?.metadata ?? '' };
-    await store.append({ stream: before, expectedRevision: 1, events: [unreadable] });
-    await bench.recordAction(org);
-    start();
-    await eventuallySealed(other, [await bench.recordAction(other)]);
-    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
-    expect(await sealedStreams(org)).toEqual([before]);
-  });
+  ])(
+    'because of %s is parked at that event, with everything before it sealed and no other one delayed',
+    async (_, type, data) => {
+      await bench.activateKey();
+      const [org, other] = [newOrg(), newOrg()];
+      const before = await bench.recordAction(org);
+      const [first] = await store.readStream(before);
+      const id = '00000000-0000-8000-8000-000000000001';
+      const unreadable = { id, type, data, metadata: first?.metadata ?? '' };
+      await store.append({ stream: before, expectedRevision: 1, events: [unreadable] });
+      await bench.recordAction(org);
+      start();
+      await eventuallySealed(other, [await bench.recordAction(other)]);
+      await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+      expect(await sealedStreams(org)).toEqual([before]);
+    },
+  );
 
   it.each([
     ['changes what it knows', 'agent-agt_one', 'AgentRenamed', 1],
     ['begins an action', 'action-act_one', 'ActionProposed', 1],
     ['is of a kind of stream that it does not know', 'mandate-mdt_one', 'MandateGiven', 1],
     ['is of a newer schema', 'agent-agt_two', 'AgentStopped', 2],
-  ])('is so by an event of a newer version that %s: it may be sealed by that', async (_, stream, type, schema) => {
-    await bench.activateKey();
-    const [org, other] = [newOrg(), newOrg()];
-    const before = await bench.recordAction(org);
-    const metadata = JSON.stringify({ org, actor: { type: 'system', id: null }, schema, at: NOW });
-    const event = { id: '00000000-0000-8000-8000-000000000001', type, data: '{}', metadata };
-    await store.append({ stream, expectedRevision: 'no_stream', events: [event] });
-    await bench.recordAction(org);
-    start();
-    await eventuallySealed(other, [await bench.recordAction(other)]);
-    await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
-    expect(await sealedStreams(org)).toEqual([before]);
-  });
+  ])(
+    'because of an event of a newer version that %s is parked, as that version may give the event a deed',
+    async (_, stream, type, schema) => {
+      await bench.activateKey();
+      const [org, other] = [newOrg(), newOrg()];
+      const before = await bench.recordAction(org);
+      const metadata = JSON.stringify({ org, actor: { type: 'system', id: null }, schema, at: NOW });
+      const event = { id: '00000000-0000-8000-8000-000000000001', type, data: '{}', metadata };
+      await store.append({ stream, expectedRevision: 'no_stream', events: [event] });
+      await bench.recordAction(org);
+      start();
+      await eventuallySealed(other, [await bench.recordAction(other)]);
+      await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
+      expect(await sealedStreams(org)).toEqual([before]);
+    },
+  );
 
-  it('is left to the sealer that parked it, by one that was frozen meanwhile (F-02)', async () => {
+  it('stays parked by the sealer that took over, even if a frozen sealer wakes (F-02)', async () => {
     await bench.activateKey();
     const org = newOrg();
     start();
     await eventuallySealed(org, [await bench.recordAction(org)]);
-    // Somebody else took over, parked the organization, and knows of it.
+    // Another sealer took over and parked the organization.
     const row = {
       org,
       storeId: await store.storeId(),
@@ -246,7 +253,7 @@ describe('an organization that cannot be sealed', () => {
 });
 
 describe('an organization whose ledger went back in time (rule DEED-14)', () => {
-  it('is parked before anything is asked of it, and sealed again once its deeds are back', async () => {
+  it('is parked before anything is to be sealed in it, and sealed again once its deeds are back', async () => {
     await bench.activateKey();
     const [org, other] = [newOrg(), newOrg()];
     start();
@@ -262,7 +269,7 @@ describe('an organization whose ledger went back in time (rule DEED-14)', () => 
     start();
     await vi.waitFor(() => expect([...progress.rows.keys()]).toEqual([org]), SETTLED);
     expect(progress.rows.get(org)?.reason).toContain('went back in time');
-    // However quiet it is: the alarm is not withdrawn by the sweeps.
+    // Even without new events, the sweeps do not unpark the organization.
     const sweeps = sealers.sweepsEnded;
     await vi.waitFor(() => expect(sealers.sweepsEnded).toBeGreaterThan(sweeps + 2), SETTLED);
     expect([...progress.rows.keys()]).toEqual([org]);
@@ -275,7 +282,7 @@ describe('an organization whose ledger went back in time (rule DEED-14)', () => 
   });
 });
 
-describe('rows that were tampered with are their own organization’s trouble', () => {
+describe('rows that were tampered with affect only their own organization', () => {
   it('the event that a ledger’s last deed names is gone: that organization is parked, the others are sealed', async () => {
     await bench.activateKey();
     const [org, other] = [newOrg(), newOrg()];
@@ -292,7 +299,7 @@ describe('rows that were tampered with are their own organization’s trouble', 
     expect(await sealedStreams(org)).toEqual([gone]);
   });
 
-  it('an old deed cannot be read when a seal key is revoked: the others get their deed of it', async () => {
+  it('an old deed cannot be read when a seal key is revoked: the other organizations get their deed of the revocation', async () => {
     const key = await bench.activateKey();
     const [org, other] = await twoSealedOrganizations();
     await bench.activateKey();
@@ -309,8 +316,8 @@ describe('rows that were tampered with are their own organization’s trouble', 
   });
 });
 
-describe('a sealer that begins', () => {
-  it('goes on from the low water of the one before it', async () => {
+describe('a sealer that starts', () => {
+  it('continues from the low-water of the previous sealer', async () => {
     await bench.activateKey();
     const org = newOrg();
     start();
@@ -326,7 +333,7 @@ describe('a sealer that begins', () => {
     expect(read.mock.calls[0]?.[0]).toBe(position);
   });
 
-  it('comes to the end of the log when nothing more happens: whoever watches sees that all is sealed', async () => {
+  it('moves the low-water to the end of the log at rest, which shows that all is sealed', async () => {
     await bench.activateKey();
     const org = newOrg();
     start();
@@ -334,7 +341,7 @@ describe('a sealer that begins', () => {
     await vi.waitFor(async () => expect(progress.low?.position).toBe(await store.head()), SETTLED);
   });
 
-  it('reads the whole log where the low water is of another one', async () => {
+  it('reads the whole log if the low-water belongs to another log', async () => {
     await bench.activateKey();
     const org = newOrg();
     const stream = await bench.recordAction(org);
@@ -346,7 +353,7 @@ describe('a sealer that begins', () => {
 });
 
 describe('without a key', () => {
-  it('everybody waits, and the next key ends the wait', async () => {
+  it('all organizations wait, until the next key is active', async () => {
     const orgs = [newOrg(), newOrg()];
     start();
     const streams = await Promise.all(orgs.map((org) => bench.recordAction(org, 'executed')));

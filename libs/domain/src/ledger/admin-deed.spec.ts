@@ -10,7 +10,7 @@ const of = { org: ORG, agent: AGENT, at: NOW };
 const kid = '0'.repeat(32);
 const about = { type: 'agent', id: AGENT };
 
-/** Auditors make every deed again from its event: what an act says never changes once it is sealed. */
+/** Auditors make every deed again from its event, so what an act says must never change once it was sealed. */
 describe('the deed of', () => {
   const acts: readonly (readonly [string, AgentEvent, object])[] = [
     [

@@ -17,7 +17,7 @@ const ACTION = {
 const about = (changes: object) => aboutOf({ ...ACTION, ...changes } as unknown as DeedBody);
 
 describe('what a deed is about', () => {
-  it('is of an action: its tool, its agent, what came of it and how that was checked', () => {
+  it('for an action: its tool, agent and outcome, and the verdict of its witness', () => {
     expect(about({})).toEqual({
       tool: 'crm.get_customer',
       agent: testId('agt', 1),
@@ -35,11 +35,11 @@ describe('what a deed is about', () => {
     ['expired', { policy: { outcome: 'require_approval' }, approval: { status: 'expired' }, execution: null }],
     ['cancelled', { policy: { outcome: 'require_approval' }, approval: { status: 'cancelled' }, execution: null }],
     ['succeeded', { policy: { outcome: 'require_approval' }, approval: { status: 'approved' } }],
-  ])('came out as %s for %j', (outcome, changes) => {
+  ])('has the outcome %s for %j', (outcome, changes) => {
     expect(about(changes)).toMatchObject({ outcome });
   });
 
-  it('is of an amendment: what it says of the action, and null for what it does not say', () => {
+  it('for an amendment: the same, with null for what the amendment does not say', () => {
     const amendment = {
       kind: 'amendment',
       policy: null,
@@ -56,7 +56,7 @@ describe('what a deed is about', () => {
     expect(about({ ...amendment, witness: null })).toMatchObject({ level: null, verdict: null });
   });
 
-  it('is of a change: what was done to which object', () => {
+  it('for an admin deed: what was done to which object', () => {
     const target = { type: 'agent', id: testId('agt', 1) };
     const admin = { action: 'agent.stopped', target, reason: 'words', data_digest: null };
     expect(about({ kind: 'admin', action: null, admin })).toEqual({ admin: 'agent.stopped', target });

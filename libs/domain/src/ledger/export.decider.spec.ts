@@ -11,11 +11,11 @@ const range = { org: ORG, kind: 'deeds', from: null, to: NOW, first_seq: 1, last
 const started: ExportEvent = { type: 'ExportStarted', data: { ...range, at: NOW } };
 
 describe('an export', () => {
-  it('is recorded once a request, and a retried request changes nothing', () => {
+  it('is recorded once for each request, and a retried request changes nothing', () => {
     given().when({ type: 'StartExport', data: range }).then(started);
     given(started).when({ type: 'StartExport', data: range }).thenNothing();
   });
 
-  it('has no deed: it changes nothing', () =>
+  it('has no deed, because it changes nothing', () =>
     expect(adminActOf({ event: started, metadata: {}, recorded: {} } as EventEnvelope)).toBeNull());
 });

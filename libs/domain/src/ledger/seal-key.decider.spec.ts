@@ -59,7 +59,7 @@ describe('a seal key', () => {
       ),
   );
 
-  it.each([SEAL_KEY_OVERLAP_MIN_MS, SEAL_KEY_OVERLAP_MAX_MS])('may overlap the one before it for %d ms', (overlapMs) =>
+  it.each([SEAL_KEY_OVERLAP_MIN_MS, SEAL_KEY_OVERLAP_MAX_MS])('may overlap the previous key for %d ms', (overlapMs) =>
     given(...old, ...fresh)
       .when(activate(overlapMs))
       .then(activated('new'), retired('old', after(overlapMs))),
@@ -78,7 +78,7 @@ describe('a seal key', () => {
       .when(activate())
       .thenRefuses('conflict'));
 
-  it('is revoked once; an unknown one is not found', () => {
+  it('is revoked once; an unknown key is not found', () => {
     const revoke = { type: 'RevokeSealKey', data: { kid: 'old', reason: null } } as const;
     given(...old)
       .when(revoke)
@@ -98,19 +98,19 @@ describe('the key that seals', () => {
   };
   const kidAt = (ms: number, ...events: readonly SealKeyEvent[]) => sealAt(ms, ...events)?.kid;
 
-  it('is the newest whose window holds the time: activated_at <= issued_at < retired_at', () => {
+  it('is the newest key whose window includes the time: activated_at <= issued_at < retired_at', () => {
     expect(kidAt(999, ...rotated)).toBe('old');
     expect(kidAt(1_000, ...rotated)).toBe('new');
     expect(kidAt(60_999, ...old, retired('old', after(61_000)))).toBe('old');
     expect(kidAt(61_000, ...old, retired('old', after(61_000)))).toBeUndefined();
   });
 
-  it('is never a revoked one: the old one seals again while its overlap lasts', () => {
+  it('is never a revoked key: the old key seals again while its overlap lasts', () => {
     expect(kidAt(2_000, ...rotated, revoked('new'))).toBe('old');
     expect(kidAt(2_000, ...old, revoked('old'))).toBeUndefined();
   });
 
-  it('dates the deed at its activation where the clock went back to before it (rule DEED-4)', () => {
+  it('dates the deed at its activation if the clock was set back to before that (rule DEED-4)', () => {
     expect(sealAt(-600_000, ...rotated)).toEqual({ kid: 'old', issuedAt: NOW });
     expect(sealAt(-600_000, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });
     expect(sealAt(500, ...rotated, revoked('old'))).toEqual({ kid: 'new', issuedAt: after(1_000) });

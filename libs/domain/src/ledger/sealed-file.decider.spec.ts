@@ -13,7 +13,7 @@ const seal = (changes: object = {}) => ({ type: 'SealFile', data: { org: ORG, ..
 const sealed: FileEvent = { type: 'FileSealed', data: { org: ORG, ...file, at: NOW } };
 
 describe('a file', () => {
-  it('is sealed once a request, and a retried request changes nothing', () => {
+  it('is sealed once for each request, and a retried request changes nothing', () => {
     given().when(seal()).then(sealed);
     given(sealed).when(seal()).thenNothing();
   });

@@ -23,7 +23,7 @@ const end = async (index: number): Promise<void> => {
 };
 
 describe('checks of ledgers', () => {
-  it('are one of an organization at a time, and others have theirs beside it', async () => {
+  it('run one at a time for an organization, and beside those of other organizations', async () => {
     for (let last = 1; last <= 20; last += 1) void ask(one, `last ${last}`);
     void ask(other, 'last 1');
     await settled();
@@ -32,7 +32,7 @@ describe('checks of ledgers', () => {
     expect(begun[2]?.name).toBe(`${one} last 2 2`);
   });
 
-  it('are two in all', async () => {
+  it('run two at a time in all', async () => {
     for (const org of [one, other, third]) void ask(org, 'all');
     await settled();
     expect(begun).toHaveLength(2);
@@ -40,7 +40,7 @@ describe('checks of ledgers', () => {
     expect(begun[2]?.name).toBe(`${third} all 2`);
   });
 
-  it('asked for alike while they wait are one; who asks after the beginning has one of its own', async () => {
+  it('that are the same share one run while they wait, but not once it has begun', async () => {
     const first = ask(one, 'all');
     await settled();
     const second = [ask(one, 'all'), ask(one, 'all'), ask(one, 'all')];
@@ -51,7 +51,7 @@ describe('checks of ledgers', () => {
     expect(new Set(await Promise.all(second)).size).toBe(1);
   });
 
-  it('are given up when the last who asked has gone', async () => {
+  it('are abandoned when the last caller has gone', async () => {
     const [first, last] = [new AbortController(), new AbortController()];
     void ask(one, 'before');
     void ask(one, 'all', first.signal);
@@ -64,7 +64,7 @@ describe('checks of ledgers', () => {
     expect(begun[1]?.signal.aborted).toBe(true);
   });
 
-  it('that fail keep none of the next', async () => {
+  it('that fail do not block the next ones', async () => {
     const failing = checks.run(one, 'fails', new AbortController().signal, () => Promise.reject(new Error('no store')));
     const next = ask(one, 'all');
     await expect(failing).rejects.toThrow('no store');

@@ -11,7 +11,7 @@ const of = { org: ORG, webhook, at: NOW };
 const secret = { secret_version: 'v1', secret_hint: 'abcd' };
 const described = { url: 'https://example.com/hooks', events: ['deed.sealed'], description: null };
 
-/** Auditors make every deed again from its event: what an act says never changes once it is sealed. */
+/** Auditors make every deed again from its event, so what an act says must never change once it was sealed. */
 it.each<[string, WebhookEvent, object]>([
   [
     'webhook.created',

@@ -5,7 +5,10 @@ import { startTcpProxy } from '../../../../test/support/tcp-proxy.js';
 import { PostgresLeases, type PostgresLeasesOptions } from './postgres-leases.js';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
-/** Some readings within the limit, so that none of them looks like a pause of the waiter's own. */
+/**
+ * Slow enough that several readings fall within the limit, so that none of them looks like a pause of the waiting
+ * process.
+ */
 const TIMES_FASTER = 3;
 const fastClock = { monotonicMs: () => performance.now() * TIMES_FASTER };
 
@@ -51,8 +54,8 @@ describe('a lease', () => {
     await hold();
   });
 
-  it('is taken from a process that stands still and keeps its connection (F-02)', async () => {
-    // What a frozen process leaves behind: a session that says nothing any more.
+  it('is taken from a frozen process that keeps its connection (F-02)', async () => {
+    // A frozen process leaves such a session: it holds the lock and sends nothing.
     const frozen = new pg.Client({ connectionString: database.connectionString });
     const ended = vi.fn();
     frozen.on('error', ended);
@@ -63,7 +66,7 @@ describe('a lease', () => {
     await vi.waitFor(() => expect(ended).toHaveBeenCalled(), PATIENT);
   });
 
-  it('is given up when its database falls silent, and taken again when it answers (F-10)', async () => {
+  it('is given up when the database stops answering, and taken again when it answers (F-10)', async () => {
     const proxy = await startTcpProxy(database.connectionString);
     const terms: AbortSignal[] = [];
     const work = async (held: AbortSignal): Promise<void> => {
@@ -74,7 +77,7 @@ describe('a lease', () => {
     background = leases.hold('sealer', waiting.signal, work, (error) => errors.push(error));
     await vi.waitFor(() => expect(terms).toHaveLength(1), PATIENT);
     proxy.hang();
-    // A new connection is not answered either.
+    // A new connection gets no answer either.
     await vi.waitFor(() => expect([terms[0]?.aborted, errors.length > 0]).toEqual([true, true]), PATIENT);
     proxy.resume();
     await vi.waitFor(() => expect(terms).toHaveLength(2), PATIENT);
@@ -84,7 +87,7 @@ describe('a lease', () => {
     await proxy.close();
   });
 
-  it('is taken over from one that is cut off from the database, and has ended its work by then', async () => {
+  it('is taken over from a holder that is cut off from the database and has ended its work by then', async () => {
     const proxy = await startTcpProxy(database.connectionString);
     const cutOff = await new PostgresLeases(proxy.through(database.connectionString)).tryTake('sealer');
     proxy.part();
@@ -114,7 +117,7 @@ describe('a lease', () => {
     await other.end();
   });
 
-  it('is not asked for over a connection that is refused', async () => {
+  it('is not asked for over a connection that fails the check', async () => {
     const verify = () => Promise.reject(new Error('not this database'));
     await expect(new PostgresLeases(database.connectionString, { verify }).tryTake('sealer')).rejects.toThrow(
       'not this',
@@ -124,7 +127,7 @@ describe('a lease', () => {
     await lease?.release();
   });
 
-  it('has no beats that wait behind a statement', async () => {
+  it('sends no heartbeat while a statement is under way', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const sent = vi.spyOn(pg.Client.prototype, 'query');
     try {
@@ -149,13 +152,13 @@ describe('a lease', () => {
     }
   });
 
-  it('stays with a holder that shows itself', async () => {
+  it('stays with a holder that beats', async () => {
     const client = new pg.Client({ connectionString: database.connectionString });
     await client.connect();
     const lease = await new PostgresLeases(database.connectionString).tryTake('sealer');
     let isTaken = false;
     const taken = hold().then(() => (isTaken = true));
-    // Three beats of the holder's, seen from outside.
+    // Waits for three beats of the holder, as another session sees them.
     const seen = new Set<string>();
     await vi.waitFor(async () => {
       const { rows } = await client.query<{ beat: string }>(

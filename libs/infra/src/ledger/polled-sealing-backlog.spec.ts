@@ -28,7 +28,7 @@ const at = (ms: number): void => {
 };
 
 describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', () => {
-  it('is told once it is past the limit', async () => {
+  it('is reported once it exceeds the limit', async () => {
     const org = newOrg();
     await bench.recordAction(org, 'executed');
     at(LIMIT_MS - 1);
@@ -39,7 +39,7 @@ describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', 
     expect(backlog.oldestUnsealedAgeMs(org)).toBe(LIMIT_MS);
   });
 
-  it('is nothing when all is sealed, and of other organizations', async () => {
+  it('is 0 if all is sealed, and for other organizations', async () => {
     const [org, other] = [newOrg(), newOrg()];
     await bench.recordAction(org);
     await bench.feed(bench.sealer(), await bench.log());
@@ -49,7 +49,7 @@ describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', 
     expect([org, other].map((each) => backlog.oldestUnsealedAgeMs(each))).toEqual([0, 2 * LIMIT_MS]);
   });
 
-  it('counts from when an organization was parked', async () => {
+  it('counts from the time when an organization was parked', async () => {
     const org = newOrg();
     await progress.park({ org, storeId: await bench.store.storeId(), after: -1n, since: NOW, reason: 'damaged' });
     at(60_000);
@@ -57,7 +57,7 @@ describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', 
     expect(backlog.oldestUnsealedAgeMs(org)).toBe(60_000);
   });
 
-  it('counts what cannot be folded, and so not sealed', async () => {
+  it('counts events that cannot be folded and therefore not sealed', async () => {
     const org = newOrg();
     const stream = await bench.recordAction(org);
     await bench.feed(bench.sealer(), await bench.log());
@@ -70,7 +70,7 @@ describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', 
     expect(backlog.oldestUnsealedAgeMs(org)).toBe(LIMIT_MS);
   });
 
-  it('counts an organization whose ledger names an event that is gone, and tells of the others', async () => {
+  it('counts an organization whose ledger names a missing event, and the others as well', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const gone = await bench.recordAction(org);
     await bench.feed(bench.sealer(), await bench.log());
@@ -85,7 +85,7 @@ describe('the age of the oldest outcome that waits for its deed (rule GATE-9)', 
     expect([org, other].map((each) => fresh.oldestUnsealedAgeMs(each))).toEqual([LIMIT_MS, LIMIT_MS]);
   });
 
-  it('is read once for all who ask at the same time', async () => {
+  it('is read once for all callers of the same moment', async () => {
     const parked = vi.spyOn(progress, 'parked');
     await Promise.all([backlog.refresh(), backlog.refresh()]);
     expect(parked).toHaveBeenCalledTimes(1);

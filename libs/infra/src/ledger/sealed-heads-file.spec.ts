@@ -35,18 +35,15 @@ const headOf = (org: OrgId, seq: number): SealedHead => ({
 });
 
 describe('the file of sealed heads', () => {
-  it.each(['\n', '\r\n'])(
-    'is read from a copy whose lines lost the spaces at their ends, and end with %j',
-    async (end) => {
-      const [org, other] = [newOrg(), newOrg()];
-      const file = await openFile();
-      for (const each of [org, other]) await file.remember(headOf(each, 7));
-      const path = sealedHeadsPath(folder);
-      const copy = join(folder, 'copy');
-      await writeFile(copy, (await readFile(path, 'latin1')).replace(/ *\n/g, end));
-      expect(await readSealedHeads(copy)).toEqual([headOf(org, 7), headOf(other, 7)]);
-    },
-  );
+  it.each(['\n', '\r\n'])('is read from a copy whose lines lost their padding and end with %j', async (end) => {
+    const [org, other] = [newOrg(), newOrg()];
+    const file = await openFile();
+    for (const each of [org, other]) await file.remember(headOf(each, 7));
+    const path = sealedHeadsPath(folder);
+    const copy = join(folder, 'copy');
+    await writeFile(copy, (await readFile(path, 'latin1')).replace(/ *\n/g, end));
+    expect(await readSealedHeads(copy)).toEqual([headOf(org, 7), headOf(other, 7)]);
+  });
 
   it('is empty before anything was sealed', async () => {
     expect(await (await openFile()).all()).toEqual([]);
@@ -62,7 +59,7 @@ describe('the file of sealed heads', () => {
     expect(await (await openFile()).all()).toEqual([headOf(org, 10_000_000), headOf(other, 3)]);
   });
 
-  it('does not grow with what is sealed, is for its user alone, and can be read by a person', async () => {
+  it('does not grow with the number of deeds, is private to its user, and is readable text', async () => {
     const org = newOrg();
     const file = await openFile();
     for (let seq = 1; seq < 20; seq += 1) await file.remember(headOf(org, seq));
@@ -75,7 +72,7 @@ describe('the file of sealed heads', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it('never goes back by itself', async () => {
+  it('never replaces a head by an earlier one', async () => {
     const org = newOrg();
     const file = await openFile();
     await file.remember(headOf(org, 5));
@@ -83,7 +80,7 @@ describe('the file of sealed heads', () => {
     expect(await (await openFile()).of(org)).toEqual(headOf(org, 5));
   });
 
-  it('writes the last of the heads that come while it writes, and no other', async () => {
+  it('writes only the last of the heads that arrive during a write', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const file = await openFile();
     await file.remember(headOf(org, 1));
@@ -97,7 +94,7 @@ describe('the file of sealed heads', () => {
     expect(await (await openFile()).all()).toEqual([headOf(org, 501), headOf(other, 7)]);
   });
 
-  it('remembers after a decision what is sealed after it', async () => {
+  it('remembers the heads of deeds that are sealed after a decision', async () => {
     const org = newOrg();
     const file = await openFile();
     const done = [file.remember(headOf(org, 9)), file.settle(org, headOf(org, 2)), file.remember(headOf(org, 3))];
@@ -105,7 +102,7 @@ describe('the file of sealed heads', () => {
     expect(await (await openFile()).of(org)).toEqual(headOf(org, 3));
   });
 
-  it('goes back when an operator says so, also for who has it open', async () => {
+  it('takes an earlier head by an operator’s decision, also in a process that has the file open', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const file = await openFile();
     await file.remember(headOf(org, 5));
@@ -117,7 +114,7 @@ describe('the file of sealed heads', () => {
     expect(await (await openFile()).of(org)).toEqual(headOf(org, 3));
   });
 
-  it('forgets an organization whose ledger holds nothing any more', async () => {
+  it('drops an organization whose ledger is decided to be empty', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const file = await openFile();
     await file.remember(headOf(org, 5));
@@ -129,7 +126,7 @@ describe('the file of sealed heads', () => {
     expect(logger.warnings).toEqual([]);
   });
 
-  it('is seen by who had it open when another process began an organization', async () => {
+  it('shows a process that has it open the organizations that another process adds', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const [file, another] = [await openFile(), await openFile()];
     await file.remember(headOf(org, 1));
@@ -138,7 +135,7 @@ describe('the file of sealed heads', () => {
     expect((await stat(sealedHeadsPath(folder))).size).toBe(2 * 128);
   });
 
-  it('takes thousands of organizations at once, over one handle', async () => {
+  it('accepts thousands of organizations at once through one handle', async () => {
     const heads = Array.from({ length: 3_000 }, (_, index) => headOf(newOrg(), index + 1));
     const file = await openFile();
     await Promise.all(heads.map((head) => file.remember(head)));
@@ -146,7 +143,7 @@ describe('the file of sealed heads', () => {
     expect(await readSealedHeads(sealedHeadsPath(folder))).toEqual(heads);
   });
 
-  it('writes over a record that was torn, at its end', async () => {
+  it('overwrites an incomplete record at its end', async () => {
     const [org, other] = [newOrg(), newOrg()];
     await (await openFile()).remember(headOf(org, 5));
     await appendFile(sealedHeadsPath(folder), 'org_torn');
@@ -157,7 +154,7 @@ describe('the file of sealed heads', () => {
     expect((await stat(sealedHeadsPath(folder))).size).toBe(2 * 128);
   });
 
-  it('says which lines it cannot read, and gives the others', async () => {
+  it('reports lines that it cannot read, and returns the others', async () => {
     const [org, other] = [newOrg(), newOrg()];
     await (await openFile()).remember(headOf(org, 5));
     await appendFile(sealedHeadsPath(folder), '\0'.repeat(128));
@@ -166,20 +163,20 @@ describe('the file of sealed heads', () => {
     expect(logger.warnings.at(-1)).toMatchObject({ lines: '1' });
   });
 
-  it('that cannot be opened is said before anything is sealed', async () => {
+  it('that cannot be opened is reported before anything is sealed', async () => {
     await expect(openFile(join(folder, 'not', 'there', 'either'))).rejects.toMatchObject({ code: 'ENOENT' });
     await mkdir(sealedHeadsPath(folder));
     await expect(openFile()).rejects.toMatchObject({ code: 'EISDIR' });
   });
 
-  it('is made in a state directory that nobody has made yet, for its user alone', async () => {
+  it('is created together with a missing state directory, private to its user', async () => {
     const [org, path] = [newOrg(), sealedHeadsPath(join(folder, 'state'))];
     await (await openFile(path)).remember(headOf(org, 1));
     expect(await readSealedHeads(path)).toEqual([headOf(org, 1)]);
     expect((await stat(join(folder, 'state'))).mode & 0o777).toBe(0o700);
   });
 
-  it('is read and written where somebody put another in its place, or took it away', async () => {
+  it('is opened again if somebody replaced or removed it', async () => {
     const [org, other] = [newOrg(), newOrg()];
     const path = sealedHeadsPath(folder);
     await (await openFile()).remember(headOf(org, 5));
@@ -196,7 +193,7 @@ describe('the file of sealed heads', () => {
     expect(await readSealedHeads(path)).toEqual([headOf(org, 7), headOf(other, 1)]);
   });
 
-  it('is tried again where what was put in its place could not be opened', async () => {
+  it('is tried again if its replacement could not be opened', async () => {
     const org = newOrg();
     const path = sealedHeadsPath(folder);
     const file = await openFile();
@@ -211,7 +208,7 @@ describe('the file of sealed heads', () => {
     expect(await readSealedHeads(path)).toEqual([headOf(org, 4)]);
   });
 
-  it('that cannot be written any more is said once, and holds nothing up', async () => {
+  it('that can no longer be written is reported once, and delays nothing', async () => {
     const org = newOrg();
     const file = await openFile();
     await file.close();

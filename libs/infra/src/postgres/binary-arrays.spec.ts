@@ -25,7 +25,7 @@ describe('arrays in binary form', () => {
   const arrived = async (type: string, array: Buffer): Promise<unknown> =>
     (await pool.query<{ value: unknown }>(`select $1::${type}[]::text[] as value`, [array])).rows[0]?.value;
 
-  it('carry every text, whatever is in it, and null', async () => {
+  it('transmit every text, whatever is in it, and null', async () => {
     const texts = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
@@ -39,7 +39,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('carry every safe integer', async () => {
+  it('transmit every safe integer', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.maxSafeInteger()), async (values) => {
         expect(await arrived('bigint', bigintArray(values))).toEqual(values.map(String));
@@ -47,7 +47,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('carry every UUID', async () => {
+  it('transmit every UUID', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uuid()), async (values) => {
         expect(await arrived('uuid', uuidArray(values))).toEqual(values);
@@ -56,7 +56,7 @@ describe('arrays in binary form', () => {
     expect(() => uuidArray(['act_1'])).toThrow(TypeError);
   });
 
-  it('are refused by the server where a text holds U+0000', async () => {
+  it('are refused by the server if a text holds U+0000', async () => {
     await expect(arrived('text', textArray(['a', 'b\0']))).rejects.toMatchObject({ code: '22021' });
   });
 });

@@ -21,7 +21,7 @@ describe('the embedded PostgreSQL', () => {
   const held: EmbeddedPostgres[] = [];
   const children: SourceProcess[] = [];
 
-  // Made once: a first start takes a second, and most tests are about the later ones.
+  // Created once, because a first start takes a second and most tests are about later starts.
   let prepared: string;
   beforeAll(async () => {
     prepared = await temporaryFolder();
@@ -35,7 +35,7 @@ describe('the embedded PostgreSQL', () => {
   afterEach(async () => {
     await Promise.all(children.splice(0).map((child) => child.kill('SIGKILL')));
     for (const server of held.splice(0)) await server.release();
-    // What was left running is adopted and let go, which stops it.
+    // A server that was left running is adopted and released, which stops it.
     if (existsSync(join(stateDir, 'postgres', 'postmaster.pid'))) await (await start()).release();
     held.length = 0;
     await rm(join(stateDir, '..'), { recursive: true, force: true });
@@ -54,7 +54,7 @@ describe('the embedded PostgreSQL', () => {
   };
   const isRunning = (pid: number): boolean => processIdentity(pid) !== null;
 
-  it.skipIf(!isRoot)('touches nothing of root’s that a link in its folder leads to', async () => {
+  it.skipIf(!isRoot)('changes no file of root that a link in its folder leads to', async () => {
     copyPrepared();
     const victim = join(stateDir, '..', 'victim');
     writeFileSync(victim, 'root’s own', { mode: 0o600 });
@@ -65,14 +65,14 @@ describe('the embedded PostgreSQL', () => {
     expect([readFileSync(victim, 'utf8'), statSync(victim).uid]).toEqual(['root’s own', 0]);
   });
 
-  it('is not opened with a password that others can read', async () => {
+  it('refuses a password file that others can read', async () => {
     copyPrepared();
     const file = join(stateDir, 'postgres.password');
     await chmod(file, 0o644);
     await expect(start()).rejects.toThrow(`${file} is readable by others. Run chmod 0600 on it.`);
   });
 
-  it.each(['0770', '0755'])('gives a data directory of mode %s back to its server alone', async (mode) => {
+  it.each(['0770', '0755'])('sets a data directory of mode %s back to be private to the server', async (mode) => {
     copyPrepared();
     const dataDir = join(stateDir, 'postgres');
     await chmod(dataDir, Number.parseInt(mode, 8));
@@ -80,7 +80,7 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   });
 
-  it.skipIf(!isRoot)('says at once to whom a data directory must be given back', async () => {
+  it.skipIf(!isRoot)('says at once which user must own the data directory', async () => {
     copyPrepared();
     const dataDir = join(stateDir, 'postgres');
     const { uid, gid } = statSync(dataDir);
@@ -102,7 +102,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(await start(), 'select 1 as one')).toBe(1);
   });
 
-  it('says at once what else ends its server, in the server’s words', async () => {
+  it('reports any other fatal error of the server at once, in the server’s words', async () => {
     copyPrepared();
     await rm(join(stateDir, 'postgres', 'global', 'pg_control'));
     await expect(start()).rejects.toThrow(/could not open file .*pg_control.* Mend that, or restore a backup/s);
@@ -121,7 +121,7 @@ describe('the embedded PostgreSQL', () => {
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  it('keeps its data, its address and its password from one life to the next', async () => {
+  it('keeps its data, address and password across restarts', async () => {
     copyPrepared();
     const first = await start();
     await run(first, 'create table kept as select 7 as value');
@@ -132,7 +132,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(second, 'select value from kept')).toBe(7);
   });
 
-  it('asks for a password that only its user can read', async () => {
+  it('requires a password, which only its user can read', async () => {
     copyPrepared();
     const server = await start();
     const address = new URL(server.connectionString('postgres'));
@@ -158,7 +158,7 @@ describe('the embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('goes on when the process that started it is killed, and is adopted by the next', async () => {
+  it('keeps running if the process that started it is killed, and is adopted by the next process', async () => {
     copyPrepared();
     const starter = startElsewhere();
     await starter.nextLine();
@@ -171,7 +171,7 @@ describe('the embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('starts again when both were killed, with what was committed', async () => {
+  it('starts again with all committed data after server and process were killed', async () => {
     copyPrepared();
     const starter = startElsewhere();
     const { address } = await starter.nextLine();
@@ -187,35 +187,35 @@ describe('the embedded PostgreSQL', () => {
     expect(await ask(server, 'select value from committed')).toBe(7);
   });
 
-  it('starts beside a stale pid file whose number another process has got', async () => {
+  it('starts despite a stale pid file whose number another process has now', async () => {
     copyPrepared();
     const first = await start();
     const pidFile = join(stateDir, 'postgres', 'postmaster.pid');
     const lines = readFileSync(pidFile, 'utf8').split('\n');
     await first.release();
     const owner = statSync(join(stateDir, 'postgres'));
-    // Of the server's own user, so that PostgreSQL itself would believe it.
+    // The process runs as the server's own user, so that PostgreSQL itself would take it for the server.
     const stranger = startElsewhere(isRoot ? { uid: owner.uid, gid: owner.gid } : {});
     writeFileSync(pidFile, [stranger.pid, ...lines.slice(1)].join('\n'));
     const second = await start();
     expect(await ask(second, 'select 7')).toBe(7);
   });
 
-  it('is started again while it is held, at the same address', async () => {
+  it('is started again at the same address if it ends while in use', async () => {
     copyPrepared();
     const server = await start();
     const pid = postmasterPidIn(stateDir);
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(async () => expect(await ask(server, 'select 7')).toBe(7), { timeout: 20_000, interval: 100 });
     expect(postmasterPidIn(stateDir)).not.toBe(pid);
-    // It answers a moment before whoever started it is counted as a user again, and only a user stops it.
+    // The server answers a moment before its starter is counted as a user again, and only a user stops it on release.
     const USERS = `select count(*)::integer from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted`;
     await vi.waitFor(async () => expect(await ask(server, USERS)).toBe(1), { timeout: 20_000, interval: 20 });
     await server.release();
     expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid'))).toBe(false);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('does not hear the %s of its starter’s process group', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('does not get the %s of its starter’s process group', async (signal) => {
     copyPrepared();
     const starter = startElsewhere();
     await starter.nextLine();
@@ -229,7 +229,7 @@ describe('the embedded PostgreSQL', () => {
 
   it('recovers from a first start that was killed half way', async () => {
     const interrupted = startElsewhere();
-    // initdb works in a directory of its own, which becomes the data directory when it is complete.
+    // initdb works in a directory of its own, which becomes the data directory once it is complete.
     await vi.waitFor(
       () =>
         expect(existsSync(stateDir) && readdirSync(stateDir).some((name) => name.startsWith('postgres.new-'))).toBe(
@@ -243,11 +243,11 @@ describe('the embedded PostgreSQL', () => {
     expect(readdirSync(stateDir).filter((name) => name.startsWith('postgres.new-'))).toEqual([]);
   });
 
-  it('starts beside the initdb of a start that was killed', async () => {
+  it('starts while the initdb of a killed start still runs', async () => {
     copyPrepared();
     const left = join(stateDir, 'postgres.new-0123456789abcdef', 'data');
     await mkdir(left, { recursive: true });
-    // As an orphaned initdb does: one file after another, until it is done or its folder is gone.
+    // Like an orphaned initdb, it creates one file after another until it is done or its folder is gone.
     const orphan = spawn('/bin/sh', [
       '-c',
       'i=0; while [ $i -lt 6000 ]; do : > "$0/$i" || exit; i=$((i+1)); done',
@@ -298,7 +298,7 @@ describe('the embedded PostgreSQL', () => {
       expect(statSync(join(stateDir, 'postgres')).uid).toBe(NOBODY.uid);
     });
 
-    it('tells an ordinary user whose directory it is', async () => {
+    it('tells an ordinary user which user the directory belongs to', async () => {
       copyPrepared();
       await chmod(stateDir, 0o777);
       const ordinary = startElsewhere(NOBODY);
@@ -309,7 +309,7 @@ describe('the embedded PostgreSQL', () => {
 
 const temporaryFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'ags-embedded-'));
-  // The server may have a user of its own and must pass through.
+  // The server may run as a user of its own, who must be able to pass through the folder.
   await chmod(folder, 0o755);
   return folder;
 };

@@ -32,7 +32,7 @@ describe('install schema', () => {
     expect((await pool.query(`select name from shared.things`)).rows).toEqual([{ name: 'kept' }]);
   });
 
-  it('is tried again where the database ended it for a deadlock, and gives up in the end', async () => {
+  it('is tried again after a deadlock, and gives up in the end', async () => {
     await pool.query('create sequence tries');
     const deadlocks = (below: number) =>
       `do $$ begin if nextval('tries') < ${below} then raise 'deadlock' using errcode = '40P01'; end if; end $$`;

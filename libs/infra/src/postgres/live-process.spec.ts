@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { commandLineOf, processIdentity } from './live-process.js';
 
 describe('processIdentity', () => {
-  it('is the same at every look and differs between processes', () => {
+  it('is the same each time and differs between processes', () => {
     expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));
     expect(processIdentity(process.pid)).not.toBe(processIdentity(process.ppid));
   });
@@ -20,7 +20,7 @@ describe('processIdentity', () => {
     expect([0, -1, Number.NaN, 2_147_483_647].map(processIdentity)).toEqual([null, null, null, null]);
   });
 
-  it('is null for a process that only waits to be collected', async () => {
+  it('is null for an ended process that its parent has not collected', async () => {
     // The shell becomes `sleep`, which collects no children.
     const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -29,7 +29,7 @@ describe('pools', () => {
   const show = async (pool: pg.Pool, setting: string): Promise<unknown> =>
     (await pool.query<Record<string, unknown>>(`show ${setting}`)).rows[0]?.[setting];
 
-  it('commit durably where events lie, whatever the database says', async () => {
+  it('commit durably for events, whatever the settings of the database', async () => {
     const durable = open(createDurablePool);
     await durable.query(
       `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
@@ -40,11 +40,11 @@ describe('pools', () => {
     expect(await show(later, 'application_name')).toBe('a spec');
   });
 
-  it('commit without waiting for the disk where an append follows', async () => {
+  it('commit without waiting for the disk if they are relaxed', async () => {
     expect(await show(open(createRelaxedPool), 'synchronous_commit')).toBe('off');
   });
 
-  it('give back what a burst has opened, but for one', async () => {
+  it('close all but one of the connections that a burst has opened', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const pool = open(createDurablePool, { maxConnections: 3 });
@@ -57,7 +57,7 @@ describe('pools', () => {
     }
   });
 
-  it('outlive the loss of an idle connection', async () => {
+  it('survive the loss of an idle connection', async () => {
     const pool = open(createDurablePool);
     const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
     await open(createRelaxedPool).query('select pg_terminate_backend($1)', [rows[0]?.pid]);
@@ -65,7 +65,7 @@ describe('pools', () => {
     expect((await pool.query('select 7 as value')).rows).toEqual([{ value: 7 }]);
   });
 
-  it('outlive the loss of a connection that is looked at before its first use', async () => {
+  it('survive the loss of a connection during its check before first use', async () => {
     const proxy = await startTcpProxy(database.connectionString);
     const pool = open(createDurablePool, {
       connectionString: proxy.through(database.connectionString),
@@ -87,7 +87,7 @@ describe('pools', () => {
 });
 
 describe('ensureDatabase', () => {
-  it('creates a missing database once, whatever its name and whoever else does', async () => {
+  it('creates a missing database once, whatever its name and however many processes do so', async () => {
     const existing = await createTestDatabase();
     const address = new URL(existing.connectionString);
     address.pathname = `/${encodeURIComponent(`Ensured "${process.pid}" é`)}`;

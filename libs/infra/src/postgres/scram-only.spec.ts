@@ -6,7 +6,9 @@ import { MortalClient } from './mortal-client.js';
 import { withScramOnly } from './scram-only.js';
 
 const PASSWORD = 'canary-4711';
-/** Authentication requests of PostgreSQL's protocol: kind 3 wants the password as it is, kind 5 hashed with a salt. */
+/**
+ * Authentication requests of PostgreSQL's protocol: kind 3 asks for the password in clear, kind 5 hashed with a salt.
+ */
 const ASKED = {
   'in the clear': Buffer.from('520000000800000003', 'hex'),
   'as MD5': Buffer.from('520000000c0000000501020304', 'hex'),
@@ -36,8 +38,8 @@ afterEach(() => squatter.close());
 const address = (): string =>
   `postgres://ags:${PASSWORD}@127.0.0.1:${(squatter.address() as AddressInfo).port}/service`;
 
-describe('whoever has the port of a server that ended', () => {
-  describe.each(Object.entries(ASKED))('and asks for the password %s', (_, bytes) => {
+describe('another program on the port of a server that ended', () => {
+  describe.each(Object.entries(ASKED))('that asks for the password %s', (_, bytes) => {
     beforeEach(() => {
       question = bytes;
     });
@@ -53,7 +55,7 @@ describe('whoever has the port of a server that ended', () => {
       await client.end();
     });
 
-    it('gets it where the address does not insist on SCRAM', async () => {
+    it('gets it if the address does not require SCRAM', async () => {
       const client = new MortalClient({ connectionString: address() });
       client.on('error', () => undefined);
       await expect(client.connect()).rejects.toThrow();

@@ -59,7 +59,7 @@ describe('errors of the database', () => {
     expect((translateDatabaseError(error) as Error).message).toContain('ECONNREFUSED');
   });
 
-  it('neither: a mistake of ours, and an answer of a class of its own', async () => {
+  it('neither: a defect of ours, and an error of a class of its own', async () => {
     const mistake = await failureOf('select * from no_such_table');
     class Answer extends Error {}
     for (const error of [mistake, new TypeError('x is not a function'), new Answer('no'), 'text', null]) {
@@ -68,7 +68,7 @@ describe('errors of the database', () => {
     }
   });
 
-  it('passing: a connection that the server or the network ended, whatever its last words', async () => {
+  it('passing: a connection that the server or the network ended, whatever the message', async () => {
     const victim = new pg.Client({ connectionString: database.connectionString });
     victim.on('error', () => undefined);
     await victim.connect();

@@ -19,19 +19,19 @@ describe('the start lock', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('names the process that holds it, and is gone afterwards with everything it needed', async () => {
+  it('names the process that holds it, and leaves no files behind', async () => {
     await withStartLock(lock, async () => {
       expect(JSON.parse(await readFile(lock, 'utf8'))).toMatchObject({ pid: process.pid });
     });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is let go when what it guards fails', async () => {
+  it('is released if the guarded work fails', async () => {
     await expect(withStartLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(existsSync(lock)).toBe(false);
   });
 
-  it('is let go by a process that can open no file any more', async () => {
+  it('is released by a process that can open no more files', async () => {
     const child = startSource(EXHAUSTED_CHILD, { args: [lock], openFiles: 64 });
     expect(await child.nextLine()).toEqual({ outcome: 'EMFILE' });
     expect(await readdir(folder)).toEqual([]);
@@ -52,14 +52,14 @@ describe('the start lock', () => {
     await writeFile(lock, JSON.stringify(holder));
     let isTaken = false;
     const taking = withStartLock(lock, () => Promise.resolve((isTaken = true)));
-    // Twice the time between two looks.
+    // Longer than twice the interval between two tries.
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(isTaken).toBe(false);
     await rm(lock);
     expect(await taking).toBe(true);
   });
 
-  it('lets in one process at a time, also when they find a stale lock together', async () => {
+  it('has one holder at a time, even if several processes find a stale lock together', async () => {
     const counter = join(folder, 'counter');
     await writeFile(counter, '0');
     await writeFile(lock, JSON.stringify({ pid: 2_147_483_646, identity: 'gone', token: 'stale' }));

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDurablePool } from './pools.js';
 import { isDatabaseUnusable } from './unusable.js';
 
-/** What was thrown, of its own class. */
+/** The error with which an attempt fails, as it is. */
 const failure = (attempt: Promise<unknown>): Promise<Error> =>
   attempt.then(
     () => expect.fail('it succeeded'),
@@ -27,13 +27,13 @@ afterEach(() => {
   server.close();
 });
 
-describe('a database that takes a connection and says nothing is unusable, in the words of', () => {
+describe('a database that accepts a connection and does not answer is unusable, by the error of', () => {
   it('a client', async () => {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 50 });
     expect(isDatabaseUnusable(await failure(client.connect()))).toBe(true);
   });
 
-  it('a pool, for who connects and for who waits behind', async () => {
+  it('a pool, for the caller that connects and for one that waits', async () => {
     const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 50, max: 1 });
     const failures = await Promise.all([failure(pool.query('select 1')), failure(pool.query('select 1'))]);
     expect(failures.map(isDatabaseUnusable)).toEqual([true, true]);
@@ -52,7 +52,7 @@ describe('a database that takes a connection and says nothing is unusable, in th
     await pool.end();
   });
 
-  it('and a fault of ours is none', () => {
+  it('but an error of our own is none', () => {
     expect(isDatabaseUnusable(new TypeError('x is undefined'))).toBe(false);
   });
 });

@@ -8,9 +8,9 @@ const flagsOn = (version: string): readonly string[] => {
 };
 
 describe('V8 is told to compile sooner', () => {
-  it('where it knows the setting', () => expect(flagsOn('11.3.244.8-node.38')).toEqual(['--interrupt-budget=15000']));
+  it('if it knows the flag', () => expect(flagsOn('11.3.244.8-node.38')).toEqual(['--interrupt-budget=15000']));
 
-  it.each(['12.4.254.21-node.33', '13.6.233.10-node.28'])('and nowhere else: %s', (version) =>
+  it.each(['12.4.254.21-node.33', '13.6.233.10-node.28'])('and otherwise not: %s', (version) =>
     expect(flagsOn(version)).toEqual([]),
   );
 });

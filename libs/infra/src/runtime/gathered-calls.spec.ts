@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatheredCalls } from './gathered-calls.js';
 
-/** A call that ends when the test says so. */
+/** Calls that end when the test ends them. */
 const heldCalls = (options: { maxItems?: number; maxWeight?: number } = {}) => {
   const calls: { items: readonly string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const gathered = new GatheredCalls<string, string>(
@@ -17,7 +17,7 @@ const heldCalls = (options: { maxItems?: number; maxWeight?: number } = {}) => {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('gathered calls', () => {
-  it('makes one call of what is asked in the same turn, and gives each its own answer', async () => {
+  it('makes one call for all items of the same turn, and gives each its own answer', async () => {
     const { gathered, calls } = heldCalls();
     const answers = Promise.all(['a', 'b', 'c'].map((item) => gathered.of(item)));
     await turn();
@@ -41,7 +41,7 @@ describe('gathered calls', () => {
     expect(await second).toBe('A');
   });
 
-  it('tells every caller of a failed call, and goes on with the next', async () => {
+  it('rejects every caller of a failed call, and continues with the next call', async () => {
     const { gathered, calls } = heldCalls();
     const failing = Promise.allSettled([gathered.of('a'), gathered.of('b')]);
     await turn();

@@ -4,8 +4,8 @@ import { giveBackWhatStartUsed } from './give-back.js';
 const garbage = (): WeakRef<object> =>
   new WeakRef({ large: Array.from({ length: 100_000 }, (_, index) => ({ index })) });
 
-describe('what a start used', () => {
-  it('is given back by the time that this is done', async () => {
+describe('the memory that a start used', () => {
+  it('is freed once this resolves', async () => {
     const gone = garbage();
     await giveBackWhatStartUsed();
     expect(gone.deref()).toBeUndefined();

@@ -19,7 +19,7 @@ describe('a growing buffer', () => {
     );
   });
 
-  it('takes as much as a single piece, and less than twice as much as many', () => {
+  it('is as large as a single piece, and less than twice as large as many', () => {
     expect(gathered([new Uint8Array(100_000)]).bytes().buffer.byteLength).toBe(100_000);
     const byteByByte = gathered(Array.from({ length: 100_000 }, () => new Uint8Array(1)));
     expect(byteByByte.bytes().buffer.byteLength).toBeLessThan(200_000);

@@ -10,7 +10,7 @@ jobQueueContract('in process', () => {
 });
 
 describe('the in-process job queue', () => {
-  it('keeps a job that waits already once', async () => {
+  it('does not add a job that is already waiting', async () => {
     const queue = new InProcessJobQueue(collectingLogger());
     for (const id of ['a', 'b', 'a']) await queue.add('execute', id);
     const given: string[] = [];
@@ -19,7 +19,7 @@ describe('the in-process job queue', () => {
     await consumer.close();
   });
 
-  it('forgets the oldest job when it is full, and says so', async () => {
+  it('drops the oldest job when it is full, and logs that', async () => {
     const log = collectingLogger();
     const queue = new InProcessJobQueue(log, NO_METER, 2);
     for (const id of ['a', 'b', 'c']) await queue.add('execute', id);

@@ -3,7 +3,7 @@ import { NO_METER } from '#libs/domain/kernel';
 import { collectingLogger } from '../../../../test/support/collecting-logger.js';
 import { reportedJob } from './reported-job.js';
 
-it('a job is tried once, and counted as done or as an error: never as one to be tried again', async () => {
+it('a job is tried once, and counted as done or error, never as retry', async () => {
   const counted: string[] = [];
   const tried: string[] = [];
   const log = collectingLogger();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SystemClock, SystemRandomness } from './index.js';
 
 describe('the system clock', () => {
-  it('tells Unix milliseconds, and a duration that never runs backwards', () => {
+  it('gives Unix milliseconds, and monotonic milliseconds that never decrease', () => {
     const clock = new SystemClock();
     expect(Math.abs(clock.nowMs() - Date.now())).toBeLessThan(1_000);
     const [first, second] = [clock.monotonicMs(), clock.monotonicMs()];
