@@ -280,31 +280,28 @@ describe('a user who lacks a right', () => {
   const onOutage = (error: KurrentUnavailable | null): void => void told.push(error ? error.message : 'back');
   beforeEach(() => void told.splice(0));
 
-  it.each(['append', 'read_all'] as const)(
-    'is reported once when the right is missing and once when it is granted again: %s',
-    async (right) => {
-      const store = open({ onOutage, deadlineMs: 500 });
-      const append = firstOf(newStream());
-      // Waits until the connection is made.
-      await vi.waitFor(() => store.append(append), PATIENCE);
-      told.splice(0);
-      server.deny(right);
-      for (let round = 0; round < 3; round += 1) {
-        const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
-        expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-        await expect(store.requireUsable()).rejects.toThrow('its user may not');
-        expect(await store.readStream(append.stream)).toHaveLength(1);
-      }
-      const words =
-        right === 'append'
-          ? /^its user may not append to \S+, and must be able/
-          : /^its user may not read \$all, and must/;
-      expect(told).toEqual([expect.stringMatching(words)]);
-      server.allow(right);
-      await store.requireUsable();
-      expect(told.slice(1)).toEqual(['back']);
-    },
-  );
+  it.each(['append', 'read_all'] as const)('is reported once, and once when granted it: %s', async (right) => {
+    const store = open({ onOutage, deadlineMs: 500 });
+    const append = firstOf(newStream());
+    // Waits until the connection is made.
+    await vi.waitFor(() => store.append(append), PATIENCE);
+    told.splice(0);
+    server.deny(right);
+    for (let round = 0; round < 3; round += 1) {
+      const asked = await Promise.allSettled([store.append(firstOf(newStream())), store.head()]);
+      expect(asked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      await expect(store.requireUsable()).rejects.toThrow('its user may not');
+      expect(await store.readStream(append.stream)).toHaveLength(1);
+    }
+    const words =
+      right === 'append'
+        ? /^its user may not append to \S+, and must be able/
+        : /^its user may not read \$all, and must/;
+    expect(told).toEqual([expect.stringMatching(words)]);
+    server.allow(right);
+    await store.requireUsable();
+    expect(told.slice(1)).toEqual(['back']);
+  });
 
   it('makes requireUsable fail, which writes nothing', async () => {
     const store = open();
