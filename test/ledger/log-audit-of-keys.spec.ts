@@ -24,7 +24,8 @@ describe('an audit finds', () => {
     await stepped.recordAction(org);
     stepped.clock.ms = Date.parse(after(600_000));
     await stepped.feed(stepped.sealer(), await stepped.log());
-    // The clock was set back, and the rotation was not given the time of the last deed.
+    // The clock was set back, and the rotation is not told the time of the last deed, so it retires the old key as of a
+    // time before that deed.
     await stepped.activateKey(NOW);
     const { faults } = audit(await stepped.log());
     expect(faults).toEqual([

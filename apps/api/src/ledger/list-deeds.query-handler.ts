@@ -4,7 +4,7 @@ import { AgentRow, DeedRow, type OrgRows, ProjectionWaiter, ReadModels } from '#
 import type { Listed, PageRequest } from '../lists/listed.js';
 import type { DeedFilters } from './list-deeds.filters.js';
 
-// An alias and not an interface: only an alias is assignable to JSON, which a cursor carries.
+// A type alias and not an interface, because only an alias is assignable to the JSON type of a cursor.
 export type DeedPosition = {
   readonly seq: number;
 };

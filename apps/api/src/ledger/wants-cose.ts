@@ -9,7 +9,7 @@ interface AcceptedRange {
   /** In lower case: `application/cose`, `application/*`. */
   readonly mediaType: string;
   readonly parameters: ReadonlyMap<string, string>;
-  /** 0 to 1. */
+  /** The weight `q`, 0 to 1. */
   readonly weight: number;
 }
 

@@ -17,16 +17,25 @@ export abstract class Bus {
  */
 export const LOG_CHANNEL = 'log';
 
-/** Rung when an action reached a new state: sealed, waiting for a person, executing. The message is empty. */
+/** Rung when an action reached a new state. The message says which kind: `decided`, `recorded` or `sealed`. */
 export const actionChannel = (actionId: string): string => `action:${actionId}`;
 
-/** Rung when an admin deed was sealed. The deed of an action is announced on {@link actionChannel}. */
+/**
+ * Rung when an admin deed was sealed; the message is `sealed`. The deed of an action is announced on {@link
+ * actionChannel}.
+ */
 export const deedChannel = (deedId: string): string => `deed:${deedId}`;
 
-/** Rung when an agent, an organization or a key changed in a way that ends waits: a Stop, a revoke. */
+/**
+ * Rung when an agent, an organization, its members or a key changed in a way that may end waits, such as a Stop or a
+ * revoked key. The message names the kind of object.
+ */
 export const orgChannel = (orgId: string): string => `org:${orgId}`;
 
-/** Rung when a session of the person ended: whatever that session has open checks the session again at once. */
+/**
+ * Rung when a session of the person ended. The message is the id of that session. Open event streams of the person then
+ * check their session again at once.
+ */
 export const userChannel = (userId: string): string => `user:${userId}`;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Time and chance come from outside, so that deciders stay pure and tests choose both.
- * Adapters: libs/infra/src/runtime.
+ * Time and randomness come from outside, so that deciders stay pure and tests choose both. Adapters:
+ * libs/infra/src/runtime.
  */
 export abstract class Clock {
   /** Wall clock, Unix milliseconds. May jump; never measure a duration with it. */

@@ -8,9 +8,9 @@ const SLIP_MAX_EDITS = 2;
 const SHORT_NAME_CHARACTERS = 5;
 
 /**
- * The known name that was probably meant; the first of several that are equally close. Null when none is within
- * `maxEdits`, or within one edit for a name of up to five characters. Two neighbours that changed places count as one
- * edit.
+ * The known name that was probably meant; the first of several that are equally close. Null if none is within
+ * `maxEdits`, or within one edit for a name of up to five characters. Two neighbouring characters that changed places
+ * count as one edit.
  */
 export const closestName = (name: string, known: Iterable<string>, maxEdits = SLIP_MAX_EDITS): string | null => {
   let closest: string | null = null;

@@ -36,11 +36,13 @@ export interface CommandResult<State> {
   readonly folded: Folded<State>;
   /** The events that this call appended; empty if the command changed nothing or was a retry. */
   readonly events: readonly EventEnvelope[];
-  /** The command id was found in the stream: an earlier try of the same command had succeeded. */
+  /** Whether the command id was found in the stream, because an earlier try of the same command had succeeded. */
   readonly isReplay: boolean;
 }
 
-/** Load, decide, append with the expected revision, decide again on conflict. */
+/**
+ * Runs a command: loads the stream, decides, appends with the expected revision, and decides again after a conflict.
+ */
 export class CommandRunner {
   constructor(
     private readonly store: EventStore,

@@ -4,8 +4,8 @@ import type { DomainEvent } from './event-codec.js';
 export type EventTypes<Event extends DomainEvent> = Readonly<Record<Event['type'], true>>;
 
 /**
- * The pure core of one kind of stream (docs/adr/0001). `decide` and `evolve` know no clock, no chance and no I/O: what
- * they need comes with the command.
+ * The pure core of one kind of stream (docs/adr/0001). `decide` and `evolve` use no clock, no randomness and no I/O:
+ * what they need comes with the command.
  */
 export interface Fold<State, Event extends DomainEvent> {
   /** First part of the stream's name: `<category>-<id>`. */
@@ -16,7 +16,7 @@ export interface Fold<State, Event extends DomainEvent> {
    * reaches `evolve`.
    */
   readonly eventTypes: EventTypes<Event>;
-  /** Total: an event without a case is a compile error. */
+  /** Must handle every event type: a missing case is a compile error. */
   readonly evolve: (state: State, event: Event) => State;
   /**
    * True if this state will hardly be loaded again, so that it is not kept in the cache. Default: false for every

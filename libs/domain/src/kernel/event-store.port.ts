@@ -19,7 +19,7 @@ export const APPEND_LIMIT_BYTES = 1_000_000;
  */
 export type Position = bigint;
 
-/** Before the first event. */
+/** The position before the first event. */
 export const START: Position = -1n;
 
 /**
@@ -46,7 +46,7 @@ export interface NewEvent {
 
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
-  /** 0 for the first event of the stream, gapless. */
+  /** The place in the stream: 0 for the first event, without gaps. */
   readonly revision: number;
   readonly position: Position;
 }
@@ -69,7 +69,7 @@ export interface Append {
 }
 
 export interface AppendResult {
-  /** Of the last event of the append. */
+  /** The revision of the append's last event; `position` is the position of that event. */
   readonly revision: number;
   readonly position: Position;
 }
@@ -111,7 +111,7 @@ export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
  */
 export type Accompany = (departing: DepartingAppends) => Companions | null;
 
-/** The stream has moved on. Nothing was written. */
+/** The stream is not at the expected revision. Nothing was written. */
 export class RevisionConflict extends Error {
   override readonly name = 'RevisionConflict';
   constructor(
@@ -123,7 +123,7 @@ export class RevisionConflict extends Error {
   }
 }
 
-/** A stream that an append required to stand still has moved on. Nothing was written. */
+/** A stream is not at the revision that an append required. Nothing was written. */
 export class RequirementMoved extends Error {
   override readonly name = 'RequirementMoved';
   constructor(readonly stream: string) {
@@ -131,7 +131,7 @@ export class RequirementMoved extends Error {
   }
 }
 
-/** More than {@link APPEND_LIMIT_BYTES}. Nothing was written. */
+/** The events of an append have more than {@link APPEND_LIMIT_BYTES}. Nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';
   constructor(readonly bytes: number) {
@@ -151,7 +151,7 @@ export interface ReadStreamOptions {
   /** First revision to read, inclusive. Default: 0 forwards, the last backwards. */
   readonly from?: number;
   readonly direction?: 'forwards' | 'backwards';
-  /** Default: all. */
+  /** The most events to return. Default: all. */
   readonly limit?: number;
   /**
    * Lets the adapter answer from its cache of events that it has appended or read, for a range (`from` and `limit`)
@@ -188,7 +188,7 @@ export interface Subscription {
   readonly position: Position;
   /** Ends the wait of `lingerMs` early, because somebody waits for the next batch. */
   hurry(): void;
-  /** Ends after the batch under way. */
+  /** Ends the subscription after the batch under way. */
   close(): Promise<void>;
 }
 

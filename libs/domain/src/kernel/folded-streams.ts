@@ -32,7 +32,7 @@ export interface Folded<State> {
   readonly stream: string;
   readonly revision: ExpectedRevision;
   readonly state: State;
-  /** The characters of the events that the state was folded from, as a measure of the memory that the state takes. */
+  /** The number of characters of the folded events, as a measure of the memory that the state takes. */
   readonly weight: number;
   /** The command ids of the folded events: a retried command is recognised by them and answered from the state. */
   readonly causations: ReadonlySet<string>;
@@ -82,9 +82,9 @@ interface Remembered {
 }
 
 /**
- * What decisions read (rule GATE-2): states folded from streams, never from a projection. Each load asks the store for
- * the streams' current revisions and folds only what is new, so an answered Stop holds for every call that starts after
- * it, in every process.
+ * The states that decisions read (rule GATE-2), folded from streams and never from a projection. Each load asks the
+ * store for the streams' current revisions and folds only new events. So an answered Stop holds for every call that
+ * starts after it, in every process.
  */
 export class FoldedStreams {
   private readonly cache: RecentlyUsed<Remembered>;

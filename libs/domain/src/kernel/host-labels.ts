@@ -3,8 +3,8 @@ const LABEL_MAX_CHARACTERS = 63;
 const NAME_MAX_CHARACTERS = 253;
 
 /**
- * Why the host of a URL is no name that DNS can be asked for; null if it is one. International names are measured in
- * their ASCII form, which is the form that DNS is asked for.
+ * Why DNS cannot be asked for the host name of a URL; null if it can, or if the host is an IPv6 address. International
+ * names are measured in their ASCII form, in which DNS is asked for them.
  * @param url a URL that `URL` can parse
  */
 export const hostNameFault = (url: string): string | null => {

@@ -22,13 +22,16 @@ export interface IdBrands {
   pv: 'PolicyVersionId';
   whk: 'WebhookId';
   sug: 'SuggestionId';
-  /** Of a replay of recorded actions. */
+  /** The id of a replay of recorded actions. */
   rpl: 'ReplayId';
 }
 
 export type IdPrefix = keyof IdBrands;
 
-/** A checked id: only {@link parseId} and {@link encodeId} make one, so inner code never checks again. */
+/**
+ * A checked id. Only code that has checked or made it has this type, as {@link parseId} and {@link idOf} do, so inner
+ * code never checks again.
+ */
 export type Id<Prefix extends IdPrefix> = string & { readonly __brand: IdBrands[Prefix] };
 
 export type OrgId = Id<'org'>;
@@ -48,7 +51,7 @@ export type WebhookId = Id<'whk'>;
 export type ReplayId = Id<'rpl'>;
 export type EventId = Id<'evt'>;
 
-/** The id in `text`, or null when it is not one of that prefix. */
+/** The id in `text`; null if it is not an id with that prefix. */
 export const parseId = <Prefix extends IdPrefix>(prefix: Prefix, text: unknown): Id<Prefix> | null =>
   typeof text === 'string' && isId(prefix, text) ? (text as Id<Prefix>) : null;
 

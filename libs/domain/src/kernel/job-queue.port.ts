@@ -12,7 +12,7 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
  */
 export abstract class JobQueue {
   abstract add(queue: QueueName, id: string): Promise<void>;
-  /** How many jobs wait, in all queues. */
+  /** The number of waiting jobs in all queues. */
   abstract depth(): Promise<number>;
   /** Runs at most `concurrency` handlers at once. A handler that throws is reported, not repeated. */
   abstract process(queue: QueueName, concurrency: number, handler: (id: string) => Promise<void>): JobConsumer;

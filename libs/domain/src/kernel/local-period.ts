@@ -5,13 +5,16 @@ import { timestampOf } from './timestamp.js';
 export const PERIOD_KINDS = ['hour', 'day', 'week', 'month'] as const;
 export type PeriodKind = (typeof PERIOD_KINDS)[number];
 
-/** A stretch of time as a time zone counts it. */
+/** An hour, day, week or month as a time zone counts it. */
 export interface LocalPeriod {
-  /** `day:2026-10-01`, `week:2026-W40`, `month:2026-10`, `hour:2026-10-01T08:00:00.000Z` (its first instant). */
+  /**
+   * The name of the period: `day:2026-10-01`, `week:2026-W40`, `month:2026-10`, or for an hour its first instant,
+   * `hour:2026-10-01T08:00:00.000Z`.
+   */
   readonly label: string;
-  /** Unix milliseconds of its first instant. */
+  /** Unix milliseconds of the first instant of the period. */
   readonly startsMs: number;
-  /** Unix milliseconds of the first instant after it. */
+  /** Unix milliseconds of the first instant after the period. */
   readonly endsMs: number;
 }
 

@@ -7,7 +7,7 @@ import type { Digest } from '#libs/crypto';
 export type PayloadKind = 'policy_input' | 'result' | 'approval_context' | 'observation';
 
 export interface Payload {
-  /** The action it belongs to. */
+  /** The id of the action that the payload belongs to. */
   readonly owner: string;
   readonly org: string;
   readonly kind: PayloadKind;

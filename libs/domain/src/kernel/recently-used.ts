@@ -25,7 +25,7 @@ export class RecentlyUsed<Value> {
 
   constructor(private readonly capacity: Capacity) {}
 
-  /** Counts as a use. */
+  /** Reads a value, which counts as a use of it. */
   get(name: string): Value | undefined {
     const known = this.young.get(name);
     if (known !== undefined) return known.value;
@@ -57,7 +57,7 @@ export class RecentlyUsed<Value> {
       this.youngWeight = 0;
     }
     this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);
-    // This entry hides the one that the old generation may hold under the same name, and that one leaves with its
+    // The old generation may have an entry of the same name. The new entry hides it, and it is dropped with its
     // generation.
     this.young.set(name, entry);
   }

@@ -79,7 +79,7 @@ it('an append is events of one stream that follow each other and share their met
   expect(begins(written('a', 0, 2, 'one'), written('a', 2, 2, 'two'))).toEqual([0, 0, 2, 2]);
   expect(begins(written('a', 0, 2, 'one'), written('b', 2, 2, 'one'))).toEqual([0, 0, 2, 2]);
   expect(begins(written('a', 0, 2, 'one'), written('a', 3, 1, 'one'))).toEqual([0, 0, 2]);
-  // Deeds, each with its own source.
+  // Deeds have different metadata because each names its own source, so each is an append by itself.
   expect(begins({ stream: 'ledger', first: 0, metadata: ['one', 'two', 'three'] })).toEqual([0, 1, 2]);
   expect(beginOfAppend([], -1)).toBe(0);
 });

@@ -1,7 +1,7 @@
 import type { NamedPayload, PayloadFault, PayloadName } from '../gate/index.js';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
-/** What an audit finds. Each has a sentence in docs/cli.md. */
+/** The kinds of faults that an audit finds. docs/cli.md explains each in a sentence. */
 export type AuditFaultCode =
   /** The event's id is not the one that follows from its place and content. */
   | 'event_altered'

@@ -14,7 +14,7 @@ export type PayloadFaultFound = (
 
 /** The state of one organization's ledger at the current place of the replay. */
 interface RetainedLedger {
-  /** Retention has passed the deeds up to this revision. */
+  /** The revision of the last deed that retention has passed; -1 for none. */
   passedUpTo: number;
   /** The revision of the last deed in the replay. */
   revision: number;

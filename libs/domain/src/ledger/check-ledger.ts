@@ -7,7 +7,7 @@ import type { SealKeyAdministration } from './seal-key-administration.js';
 import { sealKeyEntries } from './seal-key-entries.js';
 import { SharedChecks } from './shared-checks.js';
 
-/** How much of the ledger, up to its head: the last so many deeds, or those issued since an instant. */
+/** The part of the ledger that is checked, up to its head: the last so many deeds, or those issued since an instant. */
 export type CheckedRange = { readonly last: number } | { readonly since: Timestamp };
 
 /** Below the route's own limit, so that the answer can still tell the caller what was checked until then. */

@@ -20,7 +20,7 @@ export type Gap =
   /** The check reached its time limit. */
   | 'time_limit';
 
-/** The answer of GET /v1/ledger/check. Reasons are named as in the verdict about a bundle. */
+/** The answer of GET /v1/ledger/check. Its reasons have the same names as in the verifier's verdict about a bundle. */
 export interface LedgerCheck {
   readonly object: 'ledger_check';
   readonly result: 'intact' | 'broken' | 'incomplete';

@@ -9,7 +9,7 @@ import type { SeenLog } from './postgres/seen-log.js';
 export interface EventStorePlace {
   /** `EVENT_STORE_URL`; null if the log is in PostgreSQL. */
   readonly eventStoreUrl: string | null;
-  /** Of the deployment's PostgreSQL. */
+  /** The connection string of the deployment's PostgreSQL. */
   readonly connectionString: string;
 }
 

@@ -31,7 +31,7 @@ afterEach(async () => {
   await background;
 });
 
-/** Resolves when the lease was taken. */
+/** Holds the lease until the test ends. Resolves when it is taken. */
 const hold = (options: PostgresLeasesOptions = {}): Promise<void> =>
   new Promise((resolve) => {
     const leases = new PostgresLeases(database.connectionString, options);

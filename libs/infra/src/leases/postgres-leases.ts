@@ -62,7 +62,7 @@ export class PostgresLeases {
     this.clock = options.clock ?? new SystemClock();
   }
 
-  /** Takes the lease if it is free now. */
+  /** Takes the lease if it is free now; null if another session holds it. */
   tryTake(name: string): Promise<HeldLease | null> {
     return this.take(name, () => Promise.resolve());
   }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What was built, and from what. */
+/** The version, commit and build time of the running program. */
 export class BuildFacts {
   constructor(
     /** The version in package.json. */

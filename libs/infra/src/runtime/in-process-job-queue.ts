@@ -49,7 +49,7 @@ export class InProcessJobQueue extends JobQueue {
 }
 
 class Lane {
-  /** In order of arrival. */
+  /** The ids of the waiting jobs, in order of arrival. */
   readonly waiting = new Set<string>();
   readonly consumers = new Set<Consumer>();
 
@@ -70,7 +70,7 @@ class Consumer implements JobConsumer {
   constructor(
     private readonly lane: Lane,
     private readonly concurrency: number,
-    /** Never throws. */
+    /** The handler of {@link reportedJob}, which never throws. */
     private readonly handler: Handler,
   ) {}
 

@@ -49,7 +49,7 @@ const QUESTION_MS = ATTEMPT_TIMEOUT_MS + 1_000;
 
 export interface KurrentConnectionOptions {
   readonly url: string;
-  /** How long a request is tried while the server does not answer. */
+  /** How long a request is repeated while the server does not answer. */
   readonly deadlineMs: number;
   /** Called once when the store becomes unavailable, and once (null) when it is back. */
   readonly onOutage: (error: KurrentUnavailable | null) => void;
@@ -103,7 +103,7 @@ export class KurrentConnection {
   private proof: Proof | null = null;
   /** The event with the highest position that this process has seen. */
   private lastSeen: RecordedEvent | null = null;
-  /** Reads under way. */
+  /** The reads under way, which `close` ends. */
   private readonly reads = new Set<Reading>();
   private readonly outage: Outage;
   private isClosed = false;

@@ -10,13 +10,13 @@ const APPEND = {
   text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
 } as const;
 
-/** Installed with the gate's tables, which hold the payloads. */
+/** Its SQL function is installed with the gate's tables, which hold the payloads. */
 const APPEND_WITH_PAYLOADS = {
   name: 'event_store_append_with_payloads',
   text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
 } as const;
 
-/** Installed with the gate's tables, too. */
+/** Its SQL function is installed with the gate's tables, too. */
 const APPEND_ACCOMPANIED = {
   name: 'event_store_append_accompanied',
   text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',

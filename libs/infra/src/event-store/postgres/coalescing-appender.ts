@@ -185,7 +185,7 @@ export class CoalescingAppender {
     return batch;
   }
 
-  /** Takes the stream's first append out; the rest of them queue up behind the other streams. */
+  /** Removes the first append of a stream from the queue; its other appends queue up behind the other streams. */
   private passOn(stream: string): void {
     const rest = this.waiting.get(stream)?.slice(1) ?? [];
     this.waiting.delete(stream);

@@ -45,7 +45,7 @@ create table if not exists event_store.event_store_schema (
 
 const INSTALL_LOCK = 4702;
 
-/** The database cannot hold the log; the message says why. */
+/** The database is not fit to hold the log; the message says why. */
 export class UnfitDatabase extends Error {
   override readonly name = 'UnfitDatabase';
 }

@@ -33,7 +33,7 @@ import { CoalescingAppender, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
-  /** Of a database that `installEventStoreSchema` has prepared. */
+  /** A connection string of a database that `installEventStoreSchema` has prepared. */
   readonly connectionString: string;
   readonly applicationName: string;
   /** Called when an idle connection was lost; the store replaces it by itself. */
@@ -53,7 +53,7 @@ export interface PostgresEventStoreOptions {
   readonly deadlineMs?: number;
   /** How often a subscription reads the log in case other processes have appended. Default 200 ms. */
   readonly pollIntervalMs?: number;
-  /** Connections for reading, beside the one for appending. Default 4. */
+  /** The most connections for reading, besides the one for appending. Default 4. */
   readonly maxReadConnections?: number;
   readonly clock?: Clock;
   readonly randomness?: Randomness;
