@@ -1,4 +1,4 @@
-import { streamRef, SYSTEM, timestampOf, type ActionId, type Logger } from '../../kernel/index.js';
+import { isStoreAway, streamRef, SYSTEM, timestampOf, type ActionId, type Logger } from '../../kernel/index.js';
 import { actionDecider } from '../action.decider.js';
 import type { BudgetRows } from '../budget-reservations.port.js';
 import type { GateKernel } from '../gate-kernel.js';
@@ -13,9 +13,13 @@ const REACH_MS = 5_000;
 /**
  * Frees the reservations of submissions that were never recorded. First it closes each action id that has no events, so
  * that a slow append under it fails. Then it waits until the rows reflect the whole log. A reservation that is still
- * not confirmed then never will be, so it is freed. Several sweepers may run at once.
+ * not confirmed then never will be, so it is freed. Several sweepers may run at once. An action that cannot be closed keeps
+ * its reservation, is logged and does not hold up the others.
  */
 export class ReservationSweeper {
+  /** Actions that the last sweep could not close. Each is logged once, until it succeeds or is gone. */
+  private failed: ReadonlySet<ActionId> = new Set();
+
   constructor(
     private readonly gate: GateKernel,
     private readonly rows: BudgetRows,
@@ -31,11 +35,27 @@ export class ReservationSweeper {
     const reservedUpToMs = clock.nowMs() - LEFT_BEHIND_AFTER_MS;
     const left = await this.rows.unconfirmed(reservedUpToMs, PAGE_SIZE);
     if (left.length === 0) return 0;
-    for (const action of left) await this.close(action);
+    const closed = await this.closedOf(left);
     if (!(await this.rows.reach(await store.head(), REACH_MS))) return 0;
-    const freed = await this.rows.freeUnconfirmed(left, reservedUpToMs);
+    const freed = await this.rows.freeUnconfirmed(closed, reservedUpToMs);
     if (freed > 0) this.logger.info('reservations of budgets that nothing came of were freed', { rows: freed });
     return freed;
+  }
+
+  private async closedOf(left: readonly ActionId[]): Promise<readonly ActionId[]> {
+    const failed = new Set<ActionId>();
+    for (const action of left) {
+      try {
+        await this.close(action);
+      } catch (error) {
+        if (isStoreAway(error)) throw error;
+        failed.add(action);
+        if (!this.failed.has(action))
+          this.logger.error('a reservation of a budget could not be looked at', { action_id: action, error });
+      }
+    }
+    this.failed = failed;
+    return left.filter((action) => !failed.has(action));
   }
 
   private async close(action: ActionId): Promise<void> {
