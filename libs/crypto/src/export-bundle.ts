@@ -20,7 +20,7 @@ export type BundleRange = Omit<BundleManifest, 'v' | 'keys' | 'count'>;
 /** The content of a bundle. */
 export interface BundleContent {
   readonly range: BundleRange;
-  /** Every key the deployment ever registered, oldest first. */
+  /** Every key that was ever active, oldest first. */
   readonly keys: readonly SealKeyEntry[];
   /** The deeds of the range in order, from the beginning at each call: the range is immutable, so each gives the same. */
   readonly deeds: () => AsyncIterable<SealedDeed>;

@@ -289,7 +289,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every seal key the deployment ever registered, oldest first
+         * Every seal key that was ever active, oldest first
          * @description Not versioned. A deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not
          *     revoked. A key is listed from its activation on, since before it can have sealed nothing and has no window; retired
          *     and revoked keys stay. Never a partial list: when the keys cannot be read the answer is 503. A change shows in the next
