@@ -245,6 +245,14 @@ describe('an approval', () => {
     expect(JSON.parse(upstream.seen.at(-1)?.body ?? '')).toEqual({ amount: 500, share: 1e17 });
   });
 
+  it('is for nobody to approve if its arguments build no request', async () => {
+    const one = await held({ amount: 500, foo: 1 });
+    const message = expect.stringContaining('args.foo is no argument of the tool.') as string;
+    expect(await read(admin, one)).toMatchObject({ approvable: false, blocked_by: { code: 'conflict', message } });
+    expect(await approve(admin, one)).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } });
+    expect((await deny(admin, one)).status).toBe(200);
+  });
+
   it('ends by one no, whose answer names the deed of the action', async () => {
     const one = await held();
     expect(await deny(admin, one, { reason: 'Too much.' })).toMatchObject({

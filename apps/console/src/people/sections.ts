@@ -30,7 +30,7 @@ export const SECTIONS = [
     role: 'admin',
   },
   { id: 'sessions', name: 'Sessions', about: 'Browsers and devices where you are signed in.', role: 'viewer' },
-  { id: 'security', name: 'Security events', about: 'Sign-ins and sign-outs of people.', role: 'admin' },
+  { id: 'security', name: 'Security events', about: 'Sign-ins, keys, addresses and exports.', role: 'admin' },
   { id: 'about', name: 'About', about: 'Version of the service, and the seal keys.', role: 'viewer' },
 ] as const satisfies readonly Section[];
 

@@ -158,6 +158,14 @@ export abstract class ConnectorDriver {
   }
 
   /**
+   * Why these arguments build no request, in the words of the outcome that `send` would give. Null when they build one,
+   * and for a type that does not tell before it sends.
+   */
+  faultOf(_config: JsonObject, _toolName: string, _args: JsonObject): string | null {
+    return null;
+  }
+
+  /**
    * One attempt, called after it was recorded. Never throws for what the upstream, the network or the vault did: that is
    * the outcome. Arguments that build no request end as `failed` with `validation_failed`, nothing sent.
    */

@@ -16,5 +16,6 @@ export {
   type RestRequest,
   restRequestFacts,
   sensitiveValuesOf,
+  restRequestFault,
   shownRestRequest,
 } from './rest-request.js';

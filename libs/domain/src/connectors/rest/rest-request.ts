@@ -91,6 +91,12 @@ export const shownRestRequest = (config: RestConfig, tool: RestTool, args: JsonO
   return { method, url: `${origin}${path}${query === '' ? '' : `?${query}`}` };
 };
 
+/** Why these arguments build no request of the tool, in one sentence; null if they build one. */
+export const restRequestFault = (config: RestConfig, tool: RestTool, args: JsonObject): string | null => {
+  const built = buildRestRequest(config, tool, args, '');
+  return built.ok ? null : built.fault.message;
+};
+
 /** Where a tool sends, worked out from its config alone. */
 interface ToolTarget {
   readonly config: RestConfig;

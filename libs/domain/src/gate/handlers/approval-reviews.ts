@@ -44,6 +44,7 @@ const TOOL_GONE =
 /** Not told with the error code of a revoked key, because the approver's own key or session is valid. */
 const KEY_REVOKED =
   'The API key that submitted this call was revoked, so the call may not run. Deny it, and let the agent submit it again with a key that is good.';
+const UNSENDABLE = 'So nothing could be sent. Deny this call, and let the agent submit it again with other arguments.';
 const ARGUMENTS_GONE =
   'The arguments of this call are no longer stored as they were judged, so nobody can say what would run. Deny it, and let the agent submit it again.';
 
@@ -138,7 +139,7 @@ export class ApprovalReviews {
         stopOf(standing, submission) ??
         (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
         asked.obstacle ??
-        null,
+        this.unsendable(resolved, input),
     };
   }
 
@@ -172,6 +173,14 @@ export class ApprovalReviews {
     if (resolved === null) return null;
     const { connector, tool } = resolved;
     return this.gate.registry.driverOf(connector.type)?.shownRequest(connector.config, tool.name, args) ?? null;
+  }
+
+  /** An agent that runs the tool itself builds the request, too. */
+  private unsendable(resolved: ResolvedTool | null, { args, mode }: PolicyInput): Obstacle | null {
+    if (resolved === null || mode === 'proxy') return null;
+    const { connector, tool } = resolved;
+    const fault = this.gate.registry.driverOf(connector.type)?.faultOf(connector.config, tool.name, args) ?? null;
+    return fault === null ? null : obstacleOf('conflict', `${fault} ${UNSENDABLE}`);
   }
 
   /** The tool as it is now. Null if the connector under this name is another one than at submission. */

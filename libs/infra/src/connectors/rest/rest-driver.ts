@@ -37,6 +37,7 @@ import {
   restRequestFacts,
   type RestTool,
   sensitiveValuesOf,
+  restRequestFault,
   shownRestRequest,
 } from '#libs/domain/connectors/rest';
 import {
@@ -128,6 +129,11 @@ export class RestDriver extends ConnectorDriver {
   override shownRequest(config: JsonObject, toolName: string, args: JsonObject): ShownRequest | null {
     const tool = toolNamed(config, toolName);
     return tool === undefined ? null : shownRestRequest(restConfigOf(config), tool, args);
+  }
+
+  override faultOf(config: JsonObject, toolName: string, args: JsonObject): string | null {
+    const tool = toolNamed(config, toolName);
+    return tool === undefined ? null : restRequestFault(restConfigOf(config), tool, args);
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {
