@@ -47,6 +47,7 @@ describeConsole('the overview', () => {
           /^2 times crm\.set_status by \S+, last \d\d:\d\d:\d\d: body\.status should be "lost", but was read back as "active"\. View all 2$/,
         ),
       ]);
+      expect(await page.getByText(/^previous 24 h: \d+$/).count()).toBe(3);
       await page.getByRole('link', { name: 'View all 2' }).click();
       await eventually(() => page.locator('tbody tr').count()).toBe(2);
     });
@@ -68,7 +69,7 @@ describeConsole('the overview', () => {
         await page.goto(scene.url('/app'));
         const begin = page.getByRole('region', { name: 'Get started' });
         await begin.waitFor();
-        expect(await page.getByText('in the window before').count()).toBe(0);
+        expect(await page.getByText(/^previous 24 h: /).count()).toBe(0);
         expect(await begin.locator('li[data-done]').count()).toBe(0);
         expect(await begin.getByLabel('First call').innerText()).toContain('/v1/actions');
         await begin.getByRole('link', { name: 'Create an agent and its key' }).click();

@@ -94,23 +94,27 @@ const Whole = ({ overview }: { readonly overview: Overview }) => {
   );
 };
 
+/** What the window before is called. */
+const PREVIOUS = { '24h': 'previous 24 h', '7d': 'previous 7 days' } as const satisfies Record<Window, string>;
+
 const Numbers = ({ overview, waiting }: { readonly overview: Overview; readonly waiting: Waiting | null }) => {
   const { actions, blocked, verdicts, approvals, previous, from, to } = overview;
+  const before = (value: number) => ({ name: PREVIOUS[overview.window], value });
   const between = `created_at[gte]=${from}&created_at[lt]=${to}`;
   return (
     <ul className={styles['numbers']}>
-      <Figure name="Actions" value={actions.total} before={previous.actions.total} to={`/actions?${between}`} />
+      <Figure name="Actions" value={actions.total} before={before(previous.actions.total)} to={`/actions?${between}`} />
       <Figure
         name="Blocked"
         value={blocked.total}
-        before={previous.blocked.total}
+        before={before(previous.blocked.total)}
         note={`policy ${blocked.policy}, budget ${blocked.budget}, Stop ${blocked.stop}`}
         to={`/actions?decision=deny&${between}`}
       />
       <Figure
         name="Mismatches"
         value={verdicts.mismatch}
-        before={previous.verdicts.mismatch}
+        before={before(previous.verdicts.mismatch)}
         note={`${verdicts.verified} verified, ${verdicts.unverifiable} unverifiable`}
         isBad={verdicts.mismatch > 0}
         to={`/actions?verdict=MISMATCH&${between}`}
@@ -135,7 +139,7 @@ const Figure = ({
   readonly name: string;
   readonly value: number;
   /** The value in the window before; absent if the value does not depend on the window. */
-  readonly before?: number;
+  readonly before?: { readonly name: string; readonly value: number };
   readonly note?: string;
   readonly isBad?: boolean;
   readonly to: string;
@@ -144,7 +148,7 @@ const Figure = ({
     <Link href={to} className={styles['figure'] ?? ''} data-bad={isBad ? '' : undefined}>
       <span>{name}</span>
       <strong>{value.toLocaleString('en')}</strong>
-      <small>{before === undefined ? 'now' : `${before.toLocaleString('en')} in the window before`}</small>
+      <small>{before === undefined ? 'now' : `${before.name}: ${before.value.toLocaleString('en')}`}</small>
       {note === undefined ? null : <small>{note}</small>}
     </Link>
   </li>
