@@ -45,7 +45,7 @@ describe('npm run ags', () => {
     const { code, stdout } = await npm(ROOT, ['run', '--silent', 'ags', '--', 'keys', 'roll', '--help']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: npm run ags -- keys roll \[options\] <key>/);
-    expect(stdout).toContain('$ npm run ags -- keys roll key_... --overlap 0');
+    expect(stdout).toContain('$ npm run ags -- keys roll svc_live_k3y9prf0 --overlap 0');
   });
 
   it('names a next step that can be run as it stands', async () => {
