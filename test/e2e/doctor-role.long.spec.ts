@@ -95,7 +95,8 @@ describe('ags doctor with the role that DATABASE_URL names', () => {
 
   it('finds a role that may change every row and owns nothing, as which no service starts', async () => {
     const guest = `${role}_guest`;
-    const schemas = 'agents, event_store, gate, idempotency, ledger, people, public, read_models, replays, webhooks';
+    const schemas =
+      'agents, connectors, event_store, gate, idempotency, ledger, people, public, read_models, replays, webhooks';
     await superuser.query(`
       create role ${guest} login password '${role}';
       grant create on database ${new URL(own.connectionString).pathname.slice(1)} to ${guest};
