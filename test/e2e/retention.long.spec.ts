@@ -70,7 +70,7 @@ describe('a service that runs for longer than it keeps bodies', () => {
     await vi.waitFor(async () => expect(await requestOf(running, old)).toEqual({ removed: true }), PATIENT);
     expect(await requestOf(running, kept)).toMatchObject({ args: { name: 'Grace' } });
     expect([await bodiesWith('Ada'), await bodiesWith('Grace')]).toEqual([0, 1]);
-  });
+  }, 120_000);
 
   it('as an audit, a bundle and the rows of lists say', async () => {
     const running = service as RunningService;
@@ -92,7 +92,7 @@ describe('a service that runs for longer than it keeps bodies', () => {
     const verdict = await ags(91, 'verify', bundle, '--org', first.org, ...pins);
     expect(verdict).toMatchObject({ code: 0, object: { result: 'intact' } });
     expect((await ags(91, 'doctor')).stdout).not.toContain('gate.retention');
-  });
+  }, 120_000);
 
   it('and an audit names a body that somebody else removed', async () => {
     await rows.query(`delete from gate.payloads where body like '%Grace%'`);
