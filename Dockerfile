@@ -9,8 +9,9 @@ RUN npm run build && npm prune --omit=dev --omit=optional --no-fund --no-audit
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production SERVICE_HOST=0.0.0.0 SERVICE_PORT=8080 SERVICE_STATE_DIR=/var/lib/ags
-# `npm run ags -- ...` is the command line here too; npm itself writes nothing and asks nobody.
-ENV npm_config_logs_max=0 npm_config_update_notifier=false
+# `npm run ags -- ...` is the command line here too; npm itself asks nobody, and writes nothing but, by version 11, an
+# empty folder for its cache, which lies where a read-only container can have it.
+ENV npm_config_logs_max=0 npm_config_update_notifier=false npm_config_cache=/tmp/npm
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/scripts ./scripts

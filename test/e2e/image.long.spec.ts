@@ -68,11 +68,7 @@ describe('what the Dockerfile puts into the image', () => {
     const args = ['run', '--silent', 'ags', '--', 'keys', 'list', '--json'];
     const listed = execFileSync('npm', args, { cwd: image, env, encoding: 'utf8' });
     expect(listed).toContain(`"agent":"${service.agent}"`);
-    // Some versions of npm make an empty folder for their cache.
-    const written = readdirSync(image, { recursive: true, withFileTypes: true }).filter(
-      (entry) => entry.isFile() && entry.parentPath.startsWith(env.HOME),
-    );
-    expect(written).toEqual([]);
+    expect(readdirSync(image)).not.toContain('none');
   });
 });
 
