@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { accessibilityFaults } from './accessibility-faults.js';
 
 /** A phone and a desktop screen, one in each theme. */
 export const LOOKS = [
@@ -20,17 +20,12 @@ const PICTURES = process.env['SIGN_IN_PICTURES'];
  * Checks the present page in each of LOOKS: no fault that axe finds, no page wider than the window. Takes a picture.
  */
 export const lookAt = async (page: Page, name: string): Promise<void> => {
-  await page.evaluate(axe.source);
   for (const { width, height, colorScheme } of LOOKS.toReversed()) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
     // During a transition a colour has neither of its two values, so the transitions end first.
     await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)');
-    const found = await page.evaluate<axe.AxeResults>('axe.run()');
-    expect(
-      found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      `${name} at ${width}`,
-    ).toEqual([]);
+    expect(await accessibilityFaults(page), `${name} at ${width}`).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth'), `${name} at ${width}`).toBe(width);
     if (PICTURES === undefined) continue;
     mkdirSync(PICTURES, { recursive: true });

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import { accessibilityFaults } from '../browser/accessibility-faults.js';
 import { eventually } from '../http/edge-client.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
@@ -159,10 +159,7 @@ describeConsole('the screens of policies', () => {
    * invisible characters marked.
    */
   const judge = async (page: Page, name: string, width: number): Promise<void> => {
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any[0]?.message])]);
-    expect.soft(found, name).toEqual([]);
+    expect.soft(await accessibilityFaults(page), name).toEqual([]);
     expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
     // The editor adds empty images of its own around replaced characters.
     expect

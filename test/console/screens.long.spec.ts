@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import { accessibilityFaults } from '../browser/accessibility-faults.js';
 import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
 import { describeConsole, scene } from './describe-console.js';
@@ -79,10 +79,7 @@ describeConsole('the screens of the Console', () => {
    * invisible characters marked.
    */
   const judge = async (page: Page, name: string, width: number): Promise<void> => {
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-    const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-    expect.soft(found, name).toEqual([]);
+    expect.soft(await accessibilityFaults(page), name).toEqual([]);
     expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
     expect.soft(await page.locator('main :is(img, script, iframe, object, style, b)').count(), name).toBe(0);
     expect.soft(await page.evaluate('/[\\u202a-\\u202e\\u200b]/.test(document.body.innerText)'), name).toBe(false);

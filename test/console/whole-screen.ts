@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { accessibilityFaults } from '../browser/accessibility-faults.js';
 import { eventually } from '../http/edge-client.js';
 import type { ConsoleScene } from './console-scene.js';
 
@@ -44,10 +44,7 @@ export const judgeWhole = async (page: Page, name: string, { width, colorScheme 
     mkdirSync(PICTURES, { recursive: true });
     await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), fullPage: true });
   }
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
-  const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
-  expect.soft(found, name).toEqual([]);
+  expect.soft(await accessibilityFaults(page), name).toEqual([]);
   expect.soft(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width);
 };
 
