@@ -8,7 +8,7 @@ import { startService, type RunningService } from '../support/service.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /** REPLAYED=10000 is a larger organization. */
-const ACTIONS = Number(process.env['REPLAYED'] ?? 6_000);
+const ACTIONS = Number(process.env['REPLAYED'] ?? 3_000);
 const RULES = 100;
 const PATIENT = { timeout: 60_000, interval: 50 };
 /** None of them holds, so each is asked: a replay then takes some seconds. */

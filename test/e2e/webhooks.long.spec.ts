@@ -7,10 +7,10 @@ import { startService, type RunningService } from '../support/service.js';
 import { startUpstream, type SeenRequest, type Upstream } from '../support/upstream.js';
 
 const ENDPOINTS = 10;
-const EVENTS = 200;
+const EVENTS = 80;
 const DELIVERIES = ENDPOINTS * EVENTS;
 /** Of all endpoints, when the service is killed. */
-const KILLS_AT = [300, 900, 1_500];
+const KILLS_AT = [120, 360, 600];
 /** What was under way when the service was killed may arrive twice: four to each endpoint. */
 const TWICE_AT_MOST = KILLS_AT.length * ENDPOINTS * 4;
 const ANSWER_MS = 100;

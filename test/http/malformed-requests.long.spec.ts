@@ -17,11 +17,11 @@ import { faultsOf } from './malformed-requests/judge.js';
 import { RawConnection } from './raw-http.js';
 
 /** AGS_MALFORMED=200000 with another AGS_SEED is a night's work. */
-const COUNT = Number(process.env['AGS_MALFORMED'] ?? 3_000);
+const COUNT = Number(process.env['AGS_MALFORMED'] ?? 1_600);
 const SEED = Number(process.env['AGS_SEED'] ?? 1);
 const CONCURRENCY = 8;
 /** Requests after which everything has been loaded, compiled and pooled once. */
-const WARM_UP = 2_000;
+const WARM_UP = 1_000;
 /** It was 19 and 24 MiB: the old generation between two collections. Over a night's requests anything kept would show. */
 const MAX_GROWTH_BYTES = 64 * 1_048_576;
 /** Beside what is held of bodies: V8 lets buffers of 64 MiB become garbage before it looks for any. */

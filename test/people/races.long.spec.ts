@@ -9,7 +9,7 @@ import {
 } from '#libs/domain/people';
 import { PeopleInstances } from '../support/people-instances.js';
 
-const ROUNDS = Number(process.env['PEOPLE_RACES'] ?? 80);
+const ROUNDS = Number(process.env['PEOPLE_RACES'] ?? 40);
 
 let people: PeopleInstances;
 beforeAll(async () => {
