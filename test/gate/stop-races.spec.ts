@@ -52,6 +52,7 @@ describe('a Stop that races with calls of three instances (INV-14)', () => {
     for (const bench of others) Object.assign(bench, { org, agent, key });
   });
   afterAll(async () => {
+    await Promise.all(benches.map(({ executor }) => executor.idle()));
     for (const bench of benches) bench.close();
     await upstream?.close();
     await Promise.all(stores.map((store) => store.close()));

@@ -46,6 +46,7 @@ export const EUR_A_DAY = (amount: number): readonly string[] => [
 /** A gate whose budgets are rows of PostgreSQL, settled from its log as a worker does. */
 export class BudgetScene {
   private following: Subscription | null = null;
+  private readonly benches: GateBench[] = [];
 
   private constructor(readonly tables: BudgetTables) {}
 
@@ -56,7 +57,9 @@ export class BudgetScene {
     return scene;
   }
 
+  /** Waits for calls that no test waited for: one that met a closed store would fail whatever spec runs then. */
   async close(): Promise<void> {
+    await Promise.all(this.benches.map(({ executor }) => executor.idle()));
     await this.following?.close();
     await this.tables.close();
   }
@@ -81,6 +84,7 @@ export class BudgetScene {
   async bench(upstreamUrl: string, budgets: BudgetReservations = this.tables.process(10_000)): Promise<GateBench> {
     const bench = await new GateBench(this.tables.store, {}, undefined, budgets).prepare(upstreamUrl, TOOLS);
     price(bench);
+    this.benches.push(bench);
     return bench;
   }
 

@@ -50,6 +50,7 @@ export class IntentScene {
     const nonces = new PostgresIntentNonces(pool);
     const bench = await new GateBench(store, {}, nonces).prepare('http://127.0.0.1:9', TOOLS);
     const scene = new IntentScene(bench, pool, nonces, async () => {
+      await bench.executor.idle();
       bench.close();
       await store.close();
       await pool.end();
