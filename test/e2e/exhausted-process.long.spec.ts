@@ -155,8 +155,8 @@ describe('a service that has as many files and sockets open as it may', () => {
 
 describe('a process of two that is out of memory', () => {
   /** A start and a first call need some 38 of them; the callers' arguments and their copies the rest. */
-  const MEMORY_MIB = 56;
-  const CALLERS = 60;
+  const MEMORY_MIB = 48;
+  const CALLERS = 80;
   const REPEATS_AT_ONCE = 8;
   /** With its id and tool a little less than the most that arguments may be: 256 KiB. */
   const LARGE = 'x'.repeat(255_000);
@@ -209,7 +209,8 @@ describe('a process of two that is out of memory', () => {
       const diedMs = performance.now();
       const statuses = (await callers).flat();
       expect([200, 202, 503]).toEqual(expect.arrayContaining(statuses));
-      expect(await held).toBeNull();
+      // The connection broke, or the caller's own time to wait was over before.
+      expect([undefined, 202]).toContain((await held)?.status);
       await vi.waitFor(() => expect(small.stderr).toContain('JavaScript heap out of memory'), WAITED);
       const sentByThen = flood.filter((effect) => sentFor(oracle, effect) > 0).length;
 
@@ -230,8 +231,10 @@ describe('a process of two that is out of memory', () => {
         }
       };
       await Promise.all(Array.from({ length: REPEATS_AT_ONCE }, repeat));
-      // Whether its end was written down in time; nothing is sent a second time to find out.
-      expect(['succeeded, sent 1', 'unknown, sent 0', 'unknown, sent 1']).toEqual(expect.arrayContaining(ends));
+      // Whether its end was written down in time; nothing is sent a second time to find out. A call may also have failed before
+      // it was sent, where the process collected garbage for a long time before its end.
+      const honest = ['succeeded, sent 1', 'unknown, sent 0', 'unknown, sent 1', 'failed, sent 0'];
+      expect(honest).toEqual(expect.arrayContaining(ends));
       console.info(countsOf(ends));
       expect(sentFor(oracle, done)).toBe(1);
       await expectSealedOnce(other);
