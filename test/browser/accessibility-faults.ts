@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const FAULTS = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any[0]?.message ?? ''].join(': '))]))`;
 
-export type AccessibilityFault = readonly [rule: Result['id'], elements: readonly string[]];
+type AccessibilityFault = readonly [rule: Result['id'], elements: readonly string[]];
 
 /** What axe finds in the present page: each rule that is broken, with the elements that break it. */
 export const accessibilityFaults = async (page: Page): Promise<readonly AccessibilityFault[]> => {
