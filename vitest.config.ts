@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/suites/longest-first.js';
 
 /** Of `npm run test:long`; every other spec is of `npm test`. test/architecture/suites.spec.ts says which must be. */
 const LONG = '{apps,libs,test}/**/*.long.spec.ts';
@@ -21,6 +22,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
+    sequence: { sequencer: LongestFirst },
     // Specs of one worker share loaded modules, and nothing else: each has a database, folders and servers of its own.
     isolate: false,
     // A worker often waits: for its database, for a program, for a deadline. By itself vitest takes one on two cores.
