@@ -8,7 +8,6 @@ import { PlantedRuns } from './planted/planted-runs.js';
 
 /** The dearest one to miss; `npm run chaos -- --planted` runs all, and so does `.ci/run` in the time that it has. */
 const HERE = ['INV-02'];
-const RUN_DEADLINE_MS = 120_000;
 
 describe('the checker', () => {
   it('computes every invariant of the catalogue, or says why not', () => {
@@ -33,19 +32,14 @@ describe('of a running service', () => {
   });
   afterAll(() => runs?.stop());
 
-  it.concurrent(
-    'without a bug it says nothing',
-    async () => expect(await runs.ofNone([])).toEqual([]),
-    RUN_DEADLINE_MS,
-  );
+  it('without a bug it says nothing', async () => expect(await runs.ofNone([])).toEqual([]));
 
-  it.concurrent.each(PLANTED_BUGS.filter(({ breaks }) => HERE.includes(breaks)))(
+  it.each(PLANTED_BUGS.filter(({ breaks }) => HERE.includes(breaks)))(
     'in which $name it names $breaks',
     async (bug) => {
       const named = (await runs.ofBug(bug)).map(({ invariant }) => invariant);
       expect(named).toContain(bug.breaks);
     },
-    RUN_DEADLINE_MS,
   );
 
   it('it refuses to judge where a bug has no place', async () => {
