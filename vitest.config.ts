@@ -22,6 +22,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/postgres.global-setup.ts'],
     pool: 'forks',
+    runner: './test/suites/while-there-is-time.ts',
     sequence: { sequencer: LongestFirst },
     // Specs of one worker share loaded modules, and nothing else: each has a database, folders and servers of its own.
     isolate: false,
