@@ -225,14 +225,18 @@ describe('a process of two that is out of memory', () => {
         for (let effect = left.pop(); effect !== undefined; effect = left.pop()) {
           const again = await write(other, key, effect, LARGE);
           expect(again).toMatchObject({ status: 200, json: { state: 'sealed' } });
-          const { status } = again?.json['execution'] as { readonly status: string };
-          ends.push(`${status}, sent ${sentFor(oracle, effect)}`);
+          const { status, error_code } = again?.json['execution'] as { readonly status: string; error_code: string };
+          const how = status === 'failed' ? `${status} with ${error_code}` : status;
+          ends.push(`${how}, sent ${sentFor(oracle, effect)}`);
         }
       };
       await Promise.all(Array.from({ length: REPEATS_AT_ONCE }, repeat));
-      // Whether its end was written down in time; nothing is sent a second time to find out.
-      expect(['succeeded, sent 1', 'unknown, sent 0', 'unknown, sent 1']).toEqual(expect.arrayContaining(ends));
       console.info(countsOf(ends));
+      // Whether its end was written down in time; nothing is sent a second time to find out.
+      const honest = ['succeeded, sent 1', 'unknown, sent 0', 'unknown, sent 1'];
+      // A dying process may be too slow to read the credential: it has said so by then, and has sent nothing.
+      const unread = 'failed with vault_unavailable, sent 0';
+      expect([...honest, unread]).toEqual(expect.arrayContaining(ends));
       expect(sentFor(oracle, done)).toBe(1);
       await expectSealedOnce(other);
     },
