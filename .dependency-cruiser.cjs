@@ -5,7 +5,8 @@ const { join } = require('node:path');
 // Specs, and what only they use.
 const TEST_CODE = '[.]spec[.]ts$|/testing/';
 // Pure functions of a context: what they need comes with the command or the event.
-const PURE_CORE = '^libs/domain/src/[^/]+/[^/]+[.](decider|state|events|commands|upcasters|process)[.]ts$';
+const PURE_FILE = '/[^/]+[.](decider|state|events|commands|upcasters|process)[.]ts$';
+const PURE_CORE = [`^libs/domain/src/[^/]+${PURE_FILE}`, `^libs/domain/src/gate/[^/]+${PURE_FILE}`];
 const CONTEXT_DOOR = '^libs/domain/src/[^/]+/index[.]ts$';
 // The rules of one type, for its driver.
 const CONNECTOR_TYPE_DOOR = '^libs/domain/src/connectors/[^/]+/index[.]ts$';
@@ -15,6 +16,13 @@ const ADAPTER_PACKAGES =
 const CRYPTO_PACKAGES = 'node_modules/(@noble/[^/]+|cborg|@types/[^/]+)/';
 // An import that is only a type is listed as one: erased or not, a pure file names no package.
 const ANY_PACKAGE = ['npm', 'npm-dev', 'npm-optional', 'npm-peer', 'npm-bundled', 'npm-no-pkg', 'npm-unknown'];
+
+// The contexts of the gate, from the ground up: each knows those before it, by their doors.
+const GATE = '^libs/domain/src/gate/';
+const GATE_CONTEXTS = [
+  ...['kernel', 'action', 'judgement', 'sending', 'budgets', 'retention', 'deadlines', 'witness', 'execution'],
+  ...['approvals', 'submission'],
+];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -68,7 +76,7 @@ module.exports = {
     rule(
       'nest-only-in-handlers',
       'In libs/domain the framework is known to command and query handlers alone.',
-      { path: '^libs/domain/', pathNot: '^libs/domain/src/[^/]+/handlers/' },
+      { path: '^libs/domain/', pathNot: ['^libs/domain/src/[^/]+/handlers/', '[.](handler|command)[.]ts$'] },
       { path: 'node_modules/@nestjs/' },
     ),
     rule(
@@ -76,6 +84,20 @@ module.exports = {
       'A context has one door, so that its inside can change.',
       { path: '^libs/domain/src/([^/]+)/' },
       { path: '^libs/domain/src/', pathNot: ['^libs/domain/src/($1|kernel)/', CONTEXT_DOOR] },
+    ),
+    rule(
+      'gate-contexts-by-their-doors',
+      'A context of the gate has one door, which names what it gives.',
+      { path: `${GATE}([^/]+)/` },
+      { path: `${GATE}[^/]+/`, pathNot: [`${GATE}$1/`, `${GATE}[^/]+/index[.]ts$`] },
+    ),
+    ...GATE_CONTEXTS.map((context, floor) =>
+      rule(
+        'gate-arrows-go-down',
+        'A context of the gate is read without those that stand on it.',
+        { path: `${GATE}${context}/`, pathNot: TEST_CODE },
+        { path: `${GATE}(?!${[context, ...GATE_CONTEXTS.slice(0, floor)].join('|')})[^/]+/` },
+      ),
     ),
     rule(
       'libs-by-their-doors',

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-const DOMAIN = 'libs/domain/src/gate/action.decider.ts';
+const DOMAIN = 'libs/domain/src/gate/action/action.decider.ts';
 const CRYPTO = 'libs/crypto/src/seal.ts';
 const ADAPTER = 'libs/infra/src/vault/secrets.ts';
 const CONFIG = 'libs/infra/src/config/config.schema.ts';
 const FILTER = 'apps/api/src/http/error-envelope.filter.ts';
 const CONTROLLER = 'apps/api/src/gate/submit-action.controller.ts';
-const SPEC = 'libs/domain/src/gate/action.decider.spec.ts';
+const SPEC = 'libs/domain/src/gate/action/action.decider.spec.ts';
 const CONSOLE = 'apps/console/src/kernel/client.ts';
 const CONSOLE_VIEW = 'apps/console/src/kit/kit.tsx';
 const PREFERENCES = 'apps/console/src/kernel/preferences.ts';

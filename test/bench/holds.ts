@@ -8,7 +8,7 @@ import {
 } from '#libs/crypto';
 import { compilePolicy, evaluatePolicy } from '#libs/domain/policies';
 import { dearObjects } from '../../libs/crypto/src/testing/dear-json.js';
-import { canonicalRequest } from '../../libs/domain/src/gate/submission.js';
+import { canonicalRequest } from '../../libs/domain/src/gate/judgement/call-request.js';
 import { MANY_VALUES, policyOf, UNWATCHED_POLICIES } from '../../libs/domain/src/policies/testing/dear-conditions.js';
 import { Redactor } from '../../libs/infra/src/connectors/redactor.js';
 import { REDACTION_BOMBS } from '../../libs/infra/src/connectors/testing/redaction-bombs.js';

@@ -57,7 +57,7 @@ class Instance {
     store: EventStore,
     readonly bench: GateBench,
   ) {
-    const { registry, randomness, settings, nonces, budgets, people, places } = bench.gate;
+    const { registry, randomness, settings, people } = bench.gate;
     const { clock } = this;
     const streams = new FoldedStreams(store);
     const runner = new CommandRunner(store, streams);
@@ -70,10 +70,7 @@ class Instance {
       clock,
       randomness,
       settings,
-      nonces,
-      budgets,
       people,
-      places,
       backlog,
     });
     this.scene = new ApprovalScene(bench, new ManualStarter(null, null), this.gate);

@@ -36,7 +36,7 @@ class ManualClock extends Clock {
 /** A process of its own, which shares only the log with the others. */
 const processOn = (
   store: EventStore,
-  { registry, randomness, settings, nonces, budgets, people, places }: GateKernel,
+  { registry, randomness, settings, people }: GateKernel,
   bench: GateBench,
 ) => {
   const clock = new ManualClock();
@@ -53,10 +53,7 @@ const processOn = (
       clock,
       randomness,
       settings,
-      nonces,
-      budgets,
       people,
-      places,
       backlog,
     }),
   };

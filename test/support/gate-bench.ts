@@ -18,7 +18,7 @@ import {
   type BudgetReservations,
   ExecutionStarter,
   GATE_DEFAULTS,
-  GateKernel,
+  AdmissionKernel,
   PolicyJudge,
   SealingBacklog,
   SubmitAction,
@@ -171,7 +171,7 @@ export class GateBench {
   readonly places = new HeldPlaces();
   /** Whose an address is, by its normal form. */
   readonly mailboxes = new Map<string, UserId>();
-  readonly gate: GateKernel;
+  readonly gate: AdmissionKernel;
   readonly executorId = 'exe_test';
   readonly executor: ActionExecutor;
   readonly agents: AgentAdministration;
@@ -204,7 +204,7 @@ export class GateBench {
       logger: silentLogger,
     });
     const { streams, runner, clock, backlog } = this;
-    this.gate = new GateKernel({
+    this.gate = new AdmissionKernel({
       store,
       streams,
       runner,

@@ -10,7 +10,7 @@ import {
   ApprovalMailClerk,
   type BudgetReservations,
   GATE_DEFAULTS,
-  GateKernel,
+  AdmissionKernel,
   livenessIntervalFor,
   PolicyJudge,
   UnfinishedExecutions,
@@ -273,12 +273,12 @@ export class Deployment {
     await this.database.close();
   }
 
-  gateKernel(): GateKernel {
+  gateKernel(): AdmissionKernel {
     const { streams, runner, clock, randomness, gateSettings: settings, drivers: registry } = this;
     const { nonces, budgets, places, backlog } = this;
     const { store } = this.database;
     const of = { store, streams, runner, registry, clock, randomness, settings, nonces, budgets, places, backlog };
-    return new GateKernel({ people: this.people.directory, ...of });
+    return new AdmissionKernel({ people: this.people.directory, ...of });
   }
 
   /** @param heads as {@link openSealedHeads} gives them */

@@ -14,6 +14,7 @@ import {
   ConnectorRegistry,
   ExecutionStarter,
   BudgetReservations,
+  AdmissionKernel,
   GateKernel,
   IdempotentIds,
   PolicyJudge,
@@ -65,6 +66,7 @@ const value = <Token>(token: abstract new (...parts: never[]) => Token, useValue
 const portsOf = (deployment: Deployment): Provider[] => {
   const { store } = deployment.database;
   const webhooks = webhooksOf(deployment);
+  const gate = deployment.gateKernel();
   return [
     value(EventStore, store),
     value(FoldedStreams, deployment.streams),
@@ -82,7 +84,8 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(ConnectorRegistry, deployment.drivers),
     ...connectorsOf(deployment),
     value(RunningExecutions, new LoggedRunningExecutions(deployment.openExecutions, store)),
-    value(GateKernel, deployment.gateKernel()),
+    value(AdmissionKernel, gate),
+    value(GateKernel, gate),
     value(BudgetReservations, deployment.budgets),
     value(IdempotentIds, deployment.ids),
     value(PolicyJudge, deployment.policyJudge()),

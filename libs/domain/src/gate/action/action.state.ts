@@ -1,0 +1,155 @@
+import type { Digest } from '#libs/crypto';
+import type { Actor, Timestamp, UserId } from '../../kernel/index.js';
+import type {
+  ActionEvent,
+  ApprovalTerms,
+  ApprovalWord,
+  BudgetCharge,
+  Decision,
+  ExecutionClass,
+  ExecutionOutcome,
+  ShadowDecision,
+  Submission,
+  WitnessVerdict,
+} from './action.events.js';
+
+type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Type }>['data'];
+
+export type ExecutionAttempt = DataOf<'ExecutionStarted'>;
+
+/**
+ * The state of an action that was submitted. `sealed` is missing because it cannot be seen in the action's stream: ask
+ * the ledger (`LedgerTail.sealedUpTo`).
+ */
+export type RecordedState = 'pending_approval' | 'executing' | 'witnessing' | 'recorded';
+
+export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+
+/** What people were asked about an action, and what they said. */
+export interface Approval {
+  readonly terms: ApprovalTerms;
+  readonly requestedAt: Timestamp;
+  readonly status: ApprovalStatus;
+  /** Every signature, oldest first, including those that no longer count. */
+  readonly signatures: readonly (ApprovalWord & { readonly at: Timestamp })[];
+  /** Null while the approval is pending. */
+  readonly decidedAt: Timestamp | null;
+  readonly decidedBy: Actor | null;
+  readonly reason: string | null;
+  /** Digest of the context shown to the person who decided. Null if no person decided. */
+  readonly decidedUnder: Digest | null;
+  /** The people whose signatures made up the approval; empty if it was not approved. */
+  readonly counted: readonly UserId[];
+  /** Digest of the tool that was approved; null if it was not approved. */
+  readonly toolDigest: Digest | null;
+}
+
+export type Action =
+  | { readonly state: 'none' }
+  /** An id that was reserved but never became an action. */
+  | { readonly state: 'abandoned' }
+  | LivingAction;
+
+export interface LivingAction {
+  readonly state: RecordedState;
+  readonly submission: Submission;
+  readonly createdAt: Timestamp;
+  readonly decision: Decision | null;
+  /** Null if no policy version in shadow was asked. */
+  readonly shadow: ShadowDecision | null;
+  readonly decidedAt: Timestamp | null;
+  /** What the action was charged to budgets by its decision; empty if no budget bounds it. */
+  readonly charges: readonly BudgetCharge[];
+  readonly ready: {
+    readonly class: ExecutionClass;
+    readonly timeoutMs: number;
+    readonly startBy: Timestamp;
+    /** Whether the tool has a read-back. */
+    readonly hasReadBack: boolean;
+  } | null;
+  readonly attempts: readonly ExecutionAttempt[];
+  /** Null if no approval was required. */
+  readonly approval: Approval | null;
+  /** Set if the agent runs the tool itself (proxy mode). */
+  readonly edge: { readonly deadline: Timestamp } | null;
+  readonly outcome: ExecutionOutcome | null;
+  /** Set by the outcome if the witness waits, or waited, for a read-back. `reason` says why the outcome is unknown. */
+  readonly readBack: { readonly reason: string | null } | null;
+  /** The first late report before the action was recorded that says more than `unknown`. */
+  readonly lateReport: ExecutionOutcome | null;
+  /** The newest verdict: that of the last amendment, if there was one. */
+  readonly witness: WitnessVerdict | null;
+  /** Revision of the last event folded. */
+  readonly revision: number;
+  /** Revision of the event that made the action `recorded`; the action's deed is made from this event. */
+  readonly sealingRevision: number | null;
+  /** Revision of the last `WitnessAmended` event, which has a deed of its own. */
+  readonly amendedRevision: number | null;
+}
+
+type Known = NonNullable<unknown> | null;
+
+/**
+ * The part of an action that `doesFollow` reads. A fold that keeps less than {@link LivingAction} must keep at least
+ * this.
+ */
+export interface FollowedAction {
+  readonly state: RecordedState;
+  readonly decision: Pick<Decision, 'outcome'> | null;
+  readonly approval: {
+    readonly status: ApprovalStatus;
+    readonly terms: Pick<ApprovalTerms, 'required'>;
+    readonly signatures: readonly Pick<ApprovalWord, 'by'>[];
+  } | null;
+  readonly ready: Known;
+  readonly edge: Known;
+  readonly outcome: Known;
+  readonly witness: Known;
+  readonly attempts: readonly Pick<ExecutionAttempt, 'claim'>[];
+}
+
+/** Whether the outcome is recorded and its read-back is still open. */
+export const awaitsReadBack = ({ state, readBack }: LivingAction): boolean =>
+  state === 'witnessing' && readBack !== null;
+
+/** The newest attempt while no outcome is recorded; else null. */
+export const currentAttempt = (action: LivingAction): ExecutionAttempt | null =>
+  action.outcome ? null : (action.attempts.at(-1) ?? null);
+
+/** When the call began: the start of its first attempt, even if `attempt` is a later one. */
+export const beganAt = ({ attempts }: LivingAction, attempt: ExecutionAttempt): Timestamp =>
+  attempts[0]?.at ?? attempt.at;
+
+/**
+ * How much of the call's timeout was left when the attempt was claimed, in milliseconds. Both times are from the
+ * claimer's clock. If that clock was set back between two attempts, the result is still at most the whole timeout.
+ */
+export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: ExecutionAttempt): number =>
+  Math.min(ready?.timeoutMs ?? 0, Math.max(0, Date.parse(deadline) - Date.parse(at)));
+
+export type ActionStatus =
+  'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
+
+/** The action's status in the API. An unknown outcome is `executed` with the verdict UNVERIFIABLE (rule GATE-5). */
+export const statusOf = (action: LivingAction, isSealed: boolean): ActionStatus => {
+  if (action.decision?.outcome === 'deny') return 'denied';
+  if (action.approval !== null && action.approval.status !== 'approved')
+    return STATUS_OF_APPROVAL[action.approval.status];
+  if (action.edge !== null && !action.outcome) return 'authorized';
+  if (!isSealed || !action.outcome) return 'processing';
+  return action.outcome.status === 'failed' ? 'failed' : 'executed';
+};
+
+const STATUS_OF_APPROVAL = {
+  pending: 'pending_approval',
+  denied: 'denied',
+  expired: 'expired',
+  cancelled: 'cancelled',
+} as const satisfies Readonly<Record<Exclude<ApprovalStatus, 'approved'>, ActionStatus>>;
+
+/**
+ * The digest that the tool must still have when the call is sent: the one at submission, or the one that was approved
+ * if the call waited for people.
+ */
+export const sendableToolDigest = ({ submission, approval }: LivingAction): Digest | null =>
+  approval?.status === 'approved' ? approval.toolDigest : submission.tool_digest;

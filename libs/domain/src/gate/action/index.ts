@@ -1,0 +1,49 @@
+export { type ActionBrief, briefAfter, type BriefApproval } from './action-brief.js';
+export {
+  type ActionCommand,
+  type Claimant,
+  type EdgeTerms,
+  type ExecutionTerms,
+  type ReadBackWord,
+} from './action.commands.js';
+export { actionDecider, doesFollow, isAmendedBy, isRecordedBy } from './action.decider.js';
+export {
+  type ActionEvent,
+  type ActionMode,
+  type ApprovalTerms,
+  type ApprovalVia,
+  type ApprovalWord,
+  type BudgetCharge,
+  type Decision,
+  type EdgeReport,
+  type ExecutionOutcome,
+  type ExecutionStatus,
+  type ShadowDecision,
+  type Submission,
+  type SubmittedIntent,
+  type WitnessVerdict,
+} from './action.events.js';
+export {
+  type Action,
+  type ActionStatus,
+  type Approval,
+  type ApprovalStatus,
+  awaitsReadBack,
+  beganAt,
+  currentAttempt,
+  type ExecutionAttempt,
+  type LivingAction,
+  type RecordedState,
+  remainingAtClaimMs,
+  sendableToolDigest,
+  statusOf,
+} from './action.state.js';
+export { actionOfApproval, approvalOf } from './approval-id.js';
+export { isReportable } from './edge.decider.js';
+export { isRepeatableNow } from './execution.decider.js';
+export { forwardedTrace } from './forwarded-trace.js';
+export { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from './idempotent-id.js';
+export { connectorRefOf, type Execution, executorMetadata, type FoundByCommit, isLiving } from './living-action.js';
+export { comparisonDigestOf, requestDigestOf } from './request-digest.js';
+export { keptToolName, parseToolName, type ToolName } from './tool-name.js';
+export { requireAmendable } from './witness.decider.js';

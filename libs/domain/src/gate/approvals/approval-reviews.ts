@@ -1,0 +1,262 @@
+import type { Digest } from '#libs/crypto';
+import { agentDecider, stopCodeOf, type LivingAgent } from '../../agents/index.js';
+import type { ConnectorState, ShownRequest } from '../../connectors/index.js';
+import {
+  DamagedPayload,
+  DomainError,
+  streamRef,
+  timestampOf,
+  type ActionId,
+  type ApprovalId,
+  type Folded,
+  type OrgId,
+  type PayloadStore,
+  type Timestamp,
+} from '../../kernel/index.js';
+import { organizationDecider, type LivingOrganization } from '../../people/index.js';
+import type { PolicyInput } from '../../policies/index.js';
+import {
+  actionDecider,
+  type Decision,
+  type Submission,
+  type Action,
+  type Approval,
+  type LivingAction,
+  actionOfApproval,
+  parseToolName,
+  connectorRefOf,
+  isLiving,
+} from '../action/index.js';
+import { contextDocument, contextOf, type ApprovalContext } from './approval-context.js';
+import { calledFor } from './called-for.js';
+import { obstacleOf, type ApprovalReview, type Obstacle } from './approval-review.js';
+import { expectedWitness } from './expected-witness.js';
+import type { ReviewedTerms } from './approvers.js';
+import type { GateKernel } from '../kernel/index.js';
+import {
+  type PolicyJudge,
+  recordedInput,
+  resolveTool,
+  type ResolvedTool,
+  edgeOf,
+  executionOf,
+} from '../judgement/index.js';
+
+/** A review with the revisions it was made from, for a caller that appends a decision. */
+export interface ReviewToActBy extends ApprovalReview {
+  readonly folded: Folded<Action>;
+  /** The revisions of organization, agent and, if there is one, connector, by stream. */
+  readonly requires: ReadonlyMap<string, number>;
+}
+
+const TOOL_GONE =
+  'The connector of this call was removed, disabled or has this tool no more, so the call could not run. Deny it, or ask an admin to bring the connector back.';
+/** Not told with the error code of a revoked key, because the approver's own key or session is valid. */
+const KEY_REVOKED =
+  'The API key that submitted this call was revoked, so the call may not run. Deny it, and let the agent submit it again with a key that is good.';
+const UNSENDABLE = 'So nothing could be sent. Deny this call, and let the agent submit it again with other arguments.';
+const ARGUMENTS_GONE =
+  'The arguments of this call are no longer stored as they were judged, so nobody can say what would run. Deny it, and let the agent submit it again.';
+
+/**
+ * Computes what an approver is shown. It is computed anew each time, from the recorded policy input, the connector as
+ * it is now, and the decision of the currently enforced policy about that input. So a tightened policy also holds for
+ * calls that already wait, and a changed tool changes the context's digest.
+ */
+export class ApprovalReviews {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly payloads: PayloadStore,
+    private readonly policy: PolicyJudge,
+  ) {}
+
+  /** @throws {DomainError} not_found: this organization has no such approval */
+  async of(
+    org: OrgId,
+    approval: ApprovalId,
+    at: Timestamp = timestampOf(this.gate.clock.nowMs()),
+  ): Promise<ReviewToActBy> {
+    const id = actionOfApproval(approval);
+    if (id === null) throw new DomainError('not_found');
+    const folded = await this.gate.streams.load(streamRef(actionDecider, id));
+    const action = folded.state;
+    if (!isLiving(action) || action.submission.org !== org || action.approval === null) {
+      throw new DomainError('not_found');
+    }
+    const { standing, requires } = await this.standing(action);
+    const runsFor = await calledFor(this.gate.people, action.submission.on_behalf_of);
+    const known = { folded, requires, action, approval: action.approval, org: standing.org, calledFor: runsFor, at };
+    const askedContext = await this.reviewed(id, action.approval.terms.context_digest);
+    if (action.approval.status !== 'pending') return { ...known, askedContext, ...(await this.decided(action)) };
+    return { ...known, askedContext, ...(await this.pending(action, standing, at)) };
+  }
+
+  private async standing(
+    action: LivingAction,
+  ): Promise<{ readonly standing: Standing; readonly requires: ReadonlyMap<string, number> }> {
+    const { submission } = action;
+    const refs = {
+      org: streamRef(organizationDecider, submission.org),
+      agent: streamRef(agentDecider, submission.agent),
+    };
+    const connectorRef = submission.connector === null ? null : connectorRefOf(submission);
+    const { connector, org, agent } = connectorRef
+      ? await this.gate.streams.loadAll({ ...refs, connector: connectorRef })
+      : { ...(await this.gate.streams.loadAll(refs)), connector: null };
+    if (org.state.status === 'none' || agent.state.status === 'none') throw new DomainError('not_found');
+    const streams = [org, agent, ...(connector === null ? [] : [connector])];
+    const requires = new Map(streams.map(({ stream, revision }) => [stream, revision as number]));
+    return { standing: { org: org.state, agent: agent.state, connector: connector?.state ?? null }, requires };
+  }
+
+  /** The review of an approval that is no longer pending: it shows the last context that was decided or signed on. */
+  private async decided({ submission, approval, decision }: LivingAction): Promise<Shown> {
+    const { terms, signatures, decidedUnder } = approval as Approval;
+    const digest = decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest;
+    const context = await this.reviewed(submission.action, digest);
+    const toolDigest = context?.tool_digest ?? null;
+    // The policy version whose rule was shown is recorded nowhere. The version of the decision is shown instead,
+    // because most versions have the rule in the same words.
+    const over = { run: null, sends: null, verify: null, rule: ruleOf(context ?? terms, decision), obstacle: null };
+    return { terms: context ?? terms, context, digest, toolDigest, ...over };
+  }
+
+  private async pending(action: LivingAction, standing: Standing, at: Timestamp): Promise<Shown> {
+    const approval = action.approval as Approval;
+    const recorded = await this.inputOf(action);
+    if (recorded === null) {
+      const gone = { context: null, digest: null, toolDigest: null, run: null, sends: null, verify: null };
+      const rule = ruleOf(approval.terms, action.decision);
+      return { ...gone, rule, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
+    }
+    const resolved = this.toolNow(action, recorded, standing);
+    const input = inputNow(action, recorded, resolved);
+    const isProvided = resolved !== null || action.submission.connector === null;
+    const asked = isProvided ? await this.askedNow(action, standing.org, input) : recordedTerms(action);
+    const { submission } = action;
+    const parts = { action: submission.action, input, terms: asked.terms, expiresAt: approval.terms.expires_at };
+    const context = contextOf({ ...parts, tool: resolved?.tool ?? null });
+    return {
+      terms: asked.terms,
+      context,
+      digest: contextDocument(context).digest,
+      toolDigest: resolved?.tool.digest ?? null,
+      run: this.runOf(action, resolved, at),
+      sends: this.sendsOf(resolved, input),
+      verify: expectedWitness(action, resolved),
+      rule: asked.rule,
+      obstacle:
+        stopOf(standing, submission) ??
+        (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
+        asked.obstacle ??
+        this.unsendable(resolved, input),
+    };
+  }
+
+  private async askedNow(action: LivingAction, org: LivingOrganization, input: PolicyInput): Promise<AskedNow> {
+    const { terms } = action.approval as Approval;
+    const { decision, approval } = await this.policy.judge(org.org, org.enforced, input);
+    if (approval !== null) {
+      const { approvers } = approval;
+      // Not fewer than at first: a reader of the log knows only the first number, and must come to the same end.
+      const required = Math.max(approval.required, terms.required);
+      return { terms: { rule_id: decision.rule_id, approvers, required }, rule: decision };
+    }
+    if (decision.outcome !== 'deny') return recordedTerms(action);
+    return {
+      ...recordedTerms(action),
+      obstacle: obstacleOf(decision.code ?? 'policy_denied', decision.message ?? undefined),
+    };
+  }
+
+  private runOf(
+    { submission }: LivingAction,
+    resolved: ResolvedTool | null,
+    at: Timestamp,
+  ): NonNullable<ApprovalReview['run']> | null {
+    const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
+    if (submission.mode === 'proxy') return { edge: edgeOf(at, edgeResultTimeoutMs) };
+    return resolved && { execution: executionOf(resolved, at, startTimeoutMs) };
+  }
+
+  private sendsOf(resolved: ResolvedTool | null, { args }: PolicyInput): ShownRequest | null {
+    if (resolved === null) return null;
+    const { connector, tool } = resolved;
+    return this.gate.registry.driverOf(connector.type)?.shownRequest(connector.config, tool.name, args) ?? null;
+  }
+
+  /** An agent that runs the tool itself builds the request, too. */
+  private unsendable(resolved: ResolvedTool | null, { args, mode }: PolicyInput): Obstacle | null {
+    if (resolved === null || mode === 'proxy') return null;
+    const { connector, tool } = resolved;
+    const fault = this.gate.registry.driverOf(connector.type)?.faultOf(connector.config, tool.name, args) ?? null;
+    return fault === null ? null : obstacleOf('conflict', `${fault} ${UNSENDABLE}`);
+  }
+
+  /** The tool as it is now. Null if the connector under this name is another one than at submission. */
+  private toolNow({ submission }: LivingAction, { args }: PolicyInput, { connector }: Standing): ResolvedTool | null {
+    if (connector === null) return null;
+    const resolved = resolveTool({ name: parseToolName(submission.tool), args }, connector, this.gate.registry);
+    return resolved?.connector.id === submission.connector ? resolved : null;
+  }
+
+  private async inputOf({ submission }: LivingAction): Promise<PolicyInput | null> {
+    try {
+      return await recordedInput(this.payloads, submission);
+    } catch (error) {
+      if (error instanceof DamagedPayload) return null;
+      throw error;
+    }
+  }
+
+  private async reviewed(action: ActionId, digest: Digest): Promise<ApprovalContext | null> {
+    try {
+      const body = await this.payloads.get(action, 'approval_context', digest);
+      return body === null ? null : (JSON.parse(body) as ApprovalContext);
+    } catch (error) {
+      if (error instanceof DamagedPayload) return null;
+      throw error;
+    }
+  }
+}
+
+interface Standing {
+  readonly org: LivingOrganization;
+  readonly agent: LivingAgent;
+  /** Null if the call names no registered connector. */
+  readonly connector: ConnectorState | null;
+}
+
+type Shown = Pick<
+  ApprovalReview,
+  'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
+>;
+
+/** Whom the current policy asks and by which rule, and the obstacle if it denies the call. */
+type AskedNow = Pick<ApprovalReview, 'terms' | 'rule'> & { readonly obstacle?: Obstacle };
+
+const recordedTerms = ({ approval, decision }: LivingAction): AskedNow => {
+  const { terms } = approval as Approval;
+  return { terms, rule: ruleOf(terms, decision) };
+};
+
+/** The rule in the policy version that decided at submission. */
+const ruleOf = ({ rule_id }: Pick<ReviewedTerms, 'rule_id'>, decision: Decision | null): ApprovalReview['rule'] =>
+  decision && { rule_id, policy: decision.policy, policy_version: decision.policy_version };
+
+/**
+ * Why the call may not run at all: a Stop, or a revoked key. A rolled key is no obstacle, because its agent continues
+ * with the new key.
+ */
+const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null => {
+  const stopped = stopCodeOf(agent.status, org.status);
+  if (stopped !== null) return obstacleOf(stopped);
+  const isRevoked = (agent.keys.get(key)?.revokedAt ?? null) !== null;
+  return isRevoked ? obstacleOf('conflict', KEY_REVOKED) : null;
+};
+
+/** The recorded policy input, with side effect and request facts of the tool as it is now. */
+const inputNow = ({ submission }: LivingAction, recorded: PolicyInput, resolved: ResolvedTool | null): PolicyInput => {
+  if (submission.connector === null) return recorded;
+  return { ...recorded, request: resolved?.facts ?? {}, side_effect: resolved?.tool.sideEffect ?? 'unknown' };
+};

@@ -1,0 +1,31 @@
+export { type ApprovalContext, changedPaths, contextDocument, contextOf } from './approval-context.js';
+export {
+  APPROVAL_MAILS_AN_AGENT,
+  APPROVAL_MAILS_AN_HOUR,
+  type ApprovalLink,
+  ApprovalLinks,
+  type ApprovalMail,
+  approvalMailId,
+  type ApprovalMails,
+} from './approval-links.port.js';
+export { ApprovalMailClerk } from './approval-mail-clerk.js';
+export { ApprovalPlaces, type HeldPlace, type WantedPlace } from './approval-places.port.js';
+export {
+  type ApprovalReview,
+  countingSigners,
+  isApprovable,
+  isOpen,
+  recordedReview,
+  whyNotDecided,
+  whyNotSigned,
+} from './approval-review.js';
+export { ApprovalReviews, type ReviewToActBy } from './approval-reviews.js';
+export { type ReviewedTerms, signersOf } from './approvers.js';
+export { calledFor } from './called-for.js';
+export { CancelAction, CancelActionHandler } from './cancel-action.handler.js';
+export { ChatApprovals, type ChatWord } from './chat-approvals.js';
+export { DecideApproval } from './decide-approval.command.js';
+export { DecideApprovalHandler } from './decide-approval.handler.js';
+export { hiddenCharactersIn } from './hidden-characters.js';
+export { LinkedApprovals } from './linked-approvals.js';
+export { takePlace } from './take-place.js';

@@ -1,0 +1,10 @@
+export { ActionExecutor } from './action-executor.js';
+export { ExecutionPlaces } from './execution-places.js';
+export { type Accepted, ExecutionStarter, QueuedExecutionStarter } from './execution-starter.js';
+export { ExecutionSweeper } from './execution-sweeper.js';
+export { type OpenExecution, openExecutionChange, type OpenExecutionChange } from './execution.process.js';
+export type { Beats } from './executor-silence.js';
+export { InlineExecutionStarter } from './inline-execution-starter.js';
+export { type ListedExecution, Liveness, OpenExecutions } from './recovery.ports.js';
+export { type EdgeResult, ReportEdgeResult, ReportEdgeResultHandler } from './report-edge-result.handler.js';
+export { UnfinishedExecutions } from './unfinished-executions.js';

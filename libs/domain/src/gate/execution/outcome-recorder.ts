@@ -1,0 +1,97 @@
+import { digestOf } from '#libs/crypto';
+import type { CallOutcome } from '../../connectors/index.js';
+import {
+  actionChannel,
+  type Append,
+  type AppendResult,
+  type Bus,
+  type Folded,
+  type Logger,
+  type Payload,
+  type PayloadStore,
+  timestampOf,
+} from '../../kernel/index.js';
+import {
+  actionDecider,
+  type ExecutionOutcome,
+  beganAt,
+  type Action,
+  type ExecutionAttempt,
+  type LivingAction,
+  executorMetadata,
+} from '../action/index.js';
+import type { GateKernel } from '../kernel/index.js';
+import { patiently, STORE_PATIENCE_MS } from '../sending/index.js';
+
+/** How long the last try may take. It begins within the patience, and the store and the payload may take this long. */
+const LAST_TRY_MS = 12_000;
+/** The longest time from the end of an attempt to the end of its recording, successful or not. */
+export const OUTCOME_HOLD_MS = STORE_PATIENCE_MS + LAST_TRY_MS;
+
+/** The outcome of an attempt, and what is needed to record it. */
+export interface AttemptOutcome {
+  /** The action when the attempt was claimed. */
+  readonly folded: Folded<Action>;
+  readonly attempt: ExecutionAttempt;
+  readonly outcome: CallOutcome;
+  /** A claim of the next attempt that may be in the log, under which nothing was sent; null if there is none. */
+  readonly withdrawn: string | null;
+}
+
+/** Records outcomes: first the result as a payload, then the event that names its digest. */
+export class OutcomeRecorder {
+  constructor(
+    private readonly gate: GateKernel,
+    private readonly payloads: PayloadStore,
+    private readonly bus: Bus,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Retries while the store is unavailable, because only this process knows the outcome. */
+  recordPatiently(happened: AttemptOutcome): Promise<Folded<Action>> {
+    return patiently(
+      this.gate.clock,
+      () => this.record(happened),
+      (error) => {
+        this.logger.warn('an outcome could not be recorded yet', { action_id: happened.attempt.action, error });
+      },
+    );
+  }
+
+  /** @throws {StoreUnavailable} the outcome may or may not be recorded; it is safe to record it again */
+  async record({ folded, attempt, outcome, withdrawn }: AttemptOutcome): Promise<Folded<Action>> {
+    const action = folded.state as LivingAction;
+    const now = timestampOf(this.gate.clock.nowMs());
+    const startedAt = beganAt(action, attempt);
+    const result = outcome.result === null ? null : resultOf(action, outcome.result);
+    const data: ExecutionOutcome = {
+      status: outcome.status,
+      error_code: outcome.errorCode,
+      error_message: outcome.errorMessage,
+      result_digest: result?.digest ?? null,
+      started_at: startedAt,
+      finished_at: now,
+      latency_ms: Math.max(0, Date.parse(now) - Date.parse(startedAt)),
+      ...(outcome.cost === undefined ? {} : { cost: outcome.cost }),
+    };
+    const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
+    const command = {
+      type: 'RecordOutcome' as const,
+      data: { claim: attempt.claim, outcome: data, withdrawn },
+      metadata,
+    };
+    const append = (events: Append): Promise<AppendResult> =>
+      result === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, result);
+    const { folded: after } = await this.gate.runner.run(actionDecider, attempt.action, command, metadata, {
+      known: folded,
+      append,
+    });
+    this.bus.publish(actionChannel(attempt.action), 'recorded');
+    return after;
+  }
+}
+
+const resultOf = ({ submission }: LivingAction, body: string): Payload => {
+  const { action: owner, org } = submission;
+  return { owner, org, kind: 'result', digest: digestOf(body), body };
+};

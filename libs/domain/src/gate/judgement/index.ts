@@ -1,0 +1,20 @@
+export {
+  type AcceptedIntent,
+  type ActionRequest,
+  builtinDecision,
+  type CanonicalRequest,
+  canonicalRequest,
+  comparisonOf,
+  inputDocument,
+  isKnownToEdgeAlone,
+  policyInputOf,
+  type ResolvedTool,
+  resolveTool,
+  submissionOf,
+  whyToolUnknown,
+} from './call-request.js';
+export { judgedArguments, judgedTool, type JudgedTool } from './judged-call.js';
+export { type Judgement, PolicyJudge } from './policy-judge.js';
+export { type BesideDraft, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
+export { recordedInput } from './recorded-input.js';
+export { edgeOf, executionOf } from './run-terms.js';

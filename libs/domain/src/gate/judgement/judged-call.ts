@@ -1,0 +1,43 @@
+import type { JsonObject } from '#libs/crypto';
+import { isLive, type ConnectorDriver, type ConnectorState, type LiveConnector } from '../../connectors/index.js';
+import { DamagedPayload, type Logger, type PayloadStore } from '../../kernel/index.js';
+import { sendableToolDigest, type LivingAction, parseToolName } from '../action/index.js';
+import type { GateKernel } from '../kernel/index.js';
+import { recordedInput } from './recorded-input.js';
+
+/** The tool that an action calls, in the definition it was judged by. */
+export interface JudgedTool {
+  readonly connector: LiveConnector;
+  readonly driver: ConnectorDriver;
+  readonly toolName: string;
+}
+
+/** The action's tool, if its definition is still the one that was judged, or that was approved later; else null. */
+export const judgedTool = (
+  registry: GateKernel['registry'],
+  action: LivingAction,
+  state: ConnectorState,
+): JudgedTool | null => {
+  const { submission } = action;
+  if (!isLive(state) || state.id !== submission.connector || state.status !== 'active') return null;
+  const toolName = parseToolName(submission.tool)?.tool ?? '';
+  const driver = registry.driverOf(state.type);
+  const current = driver?.toolOf(state.config, toolName);
+  return driver && current?.digest === sendableToolDigest(action) ? { connector: state, driver, toolName } : null;
+};
+
+/** The arguments as they were judged. Null if they are removed or damaged; a retry would not help. */
+export const judgedArguments = async (
+  { submission }: LivingAction,
+  payloads: PayloadStore,
+  logger: Logger,
+): Promise<JsonObject | null> => {
+  try {
+    return (await recordedInput(payloads, submission))?.args ?? null;
+  } catch (error) {
+    if (!(error instanceof DamagedPayload)) throw error;
+    const { action: owner } = submission;
+    logger.error('the arguments of a call are not those that were judged', { action_id: owner, error });
+    return null;
+  }
+};

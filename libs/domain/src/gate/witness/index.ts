@@ -1,0 +1,2 @@
+export { ConfirmAgain, ConfirmAgainHandler } from './confirm-again.handler.js';
+export { ReadBack } from './read-back.js';

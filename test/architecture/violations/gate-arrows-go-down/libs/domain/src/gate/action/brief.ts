@@ -1,0 +1,3 @@
+import { review } from '../approvals/index.js';
+
+export const brief = review;

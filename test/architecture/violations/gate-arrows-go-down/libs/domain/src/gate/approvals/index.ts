@@ -1,0 +1,3 @@
+import { action } from '../action/index.js';
+
+export const review = action;

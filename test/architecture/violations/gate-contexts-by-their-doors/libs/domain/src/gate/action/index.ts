@@ -1,0 +1,1 @@
+export { isOpen } from './action.state.js';
