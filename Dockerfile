@@ -18,7 +18,6 @@ COPY --from=build /app/scripts ./scripts
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # Read as they stand in the repository: the compiler copies nothing but code.
-COPY --from=build /app/apps/api/src/openapi/openapi.yaml ./apps/api/src/openapi/
 COPY --from=build /app/apps/api/src/pages/sign-in/files ./apps/api/src/pages/sign-in/files
 COPY --from=build /app/apps/console/src/design/tokens.css ./apps/console/src/design/
 # Keys live here, and nothing else is ever written.

@@ -20,7 +20,7 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    globalSetup: ['test/support/postgres.global-setup.ts'],
+    globalSetup: ['test/support/postgres.global-setup.ts', 'test/support/openapi.global-setup.ts'],
     pool: 'forks',
     runner: './test/suites/while-there-is-time.ts',
     sequence: { sequencer: LongestFirst },

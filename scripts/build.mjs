@@ -14,7 +14,7 @@ const SHARED = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'scrip
 /** The two halves of a build, each with its stamp: a change of one does not build the other. */
 const PROGRAMS = {
   stamp: join(root, 'dist', '.built'),
-  sources: [...SHARED, 'apps', 'libs', 'test', 'tsconfig.json', 'scripts/bundle.mjs'],
+  sources: [...SHARED, 'apps', 'libs', 'test', 'tsconfig.json', 'scripts/bundle.mjs', 'scripts/openapi.mjs'],
   without: CONSOLE,
   says: 'Building: about half a minute, only when sources changed ...',
 };
@@ -78,8 +78,12 @@ const build = async () => {
 };
 
 const compile = async () => {
+  const [{ bundlePrograms }, { writeOpenApiDocument }] = await Promise.all([
+    import('./bundle.mjs'),
+    import('./openapi.mjs'),
+  ]);
+  writeOpenApiDocument(join(root, 'dist'));
   await run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
-  const { bundlePrograms } = await import('./bundle.mjs');
   await bundlePrograms(join(root, 'dist'));
 };
 

@@ -7,7 +7,7 @@ import { ROOT } from '../support/service.js';
 
 it('the types of the Console are those of the OpenAPI document: `npm run console:api` makes them anew', async () => {
   const program = join(ROOT, 'node_modules', 'openapi-typescript', 'bin', 'cli.js');
-  const { stdout } = await promisify(execFile)(process.execPath, [program, 'apps/api/src/openapi/openapi.yaml'], {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, 'dist/openapi.yaml'], {
     cwd: ROOT,
     maxBuffer: 16 * 1_048_576,
   });

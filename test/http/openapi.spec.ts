@@ -129,7 +129,7 @@ describe('the document', () => {
   it('has no problem for @redocly/cli', async () => {
     const root = packageRoot();
     const cli = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
-    const file = join(root, 'apps', 'api', 'src', 'openapi', 'openapi.yaml');
+    const file = join(root, 'dist', 'openapi.yaml');
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [cli, 'lint', file, '--extends', 'recommended', '--format', 'json'],
@@ -227,7 +227,7 @@ const examplesIn = (node: Json, at: string): { at: string; schema: Json; example
 };
 
 describe('GET /api/openapi.yaml', () => {
-  it('answers with the document as it stands', async () => {
+  it('answers with the document as it was put together', async () => {
     const { status, headers, text: served } = await get('/api/openapi.yaml');
     expect([status, headers.get('content-type'), served]).toEqual([200, 'application/yaml; charset=utf-8', text]);
   });

@@ -13,7 +13,7 @@ export class OpenApiController {
   private readonly document = readOpenApiDocument();
   private readonly etag = `"sha256:${createHash('sha256').update(this.document).digest('hex')}"`;
 
-  /** The interface description, as it stands in the repository. */
+  /** The description of the interface. */
   @Get()
   @Route({ auth: 'public', since: '2026-10-01' })
   read(

@@ -4,7 +4,7 @@ import { chosenBy, GROUPS, inWords, type Pattern, toggled } from './subscription
 
 /** All names of `EventType` in the OpenAPI document. */
 const told = (): readonly string[] => {
-  const document = readFileSync(new URL('../../../api/src/openapi/openapi.yaml', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../../api/src/openapi/events.yaml', import.meta.url), 'utf8');
   const [, list = ''] = /^ {4}EventType:\n[^]*?enum:\n((?: {8}- .+\n)+)/m.exec(document) ?? [];
   return [...list.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
 };

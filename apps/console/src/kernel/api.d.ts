@@ -4,726 +4,6 @@
  */
 
 export interface paths {
-    "/v1/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Whether the service works
-         * @description Checks are at most a second old. What is wrong is in the server's log; the answer shows statuses only.
-         */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/version": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What is running, and which API versions it serves */
-        get: operations["getVersion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/openapi.yaml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document */
-        get: operations["getOpenApiDocument"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every error code, with what it means and what to do
-         * @description Not versioned. For people; programs branch on `error.code`.
-         */
-        get: operations["listErrorPages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs/errors/{code}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One error code, with what it means and what to do
-         * @description Not versioned. Where `error.doc_url` points, unless the operator names another place with SERVICE_DOCS_URL.
-         */
-        get: operations["getErrorPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * To the Console
-         * @description Not versioned.
-         */
-        get: operations["getRoot"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/app": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The overview of the Console
-         * @description Not versioned. Who is not signed in is sent to `/login` and comes back to the same page afterwards.
-         */
-        get: operations["getConsole"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/app/{screen}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A screen of the Console
-         * @description Not versioned. The same bytes as `/app`; the script reads the address. `_kit` shows the components, where `SERVICE_ENV` is `dev`.
-         *     Every other path below `/app` has one page of constant bytes, 404, whoever asks.
-         */
-        get: operations["getConsoleScreen"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/app/{screen}/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One object, on its screen of the Console
-         * @description Not versioned. The same bytes as `/app`.
-         */
-        get: operations["getConsoleDetail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/app/assets/{file}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What the Console loads
-         * @description Not versioned. Names hold the hash of what is in the file.
-         */
-        get: operations["getConsoleAsset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The page to sign in on, with an e-mail address and a code
-         * @description Not versioned. The same for everybody; it asks `/v1/auth/login` and `/v1/auth/callback`.
-         */
-        get: operations["getLoginPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The page that the link in a sign-in mail or an invitation opens
-         * @description Not versioned. The token stands in the fragment, `#token=…`, which browsers do not send, so that to follow the link
-         *     uses nothing. The page asks `/v1/auth/preview` whose link it is; only a button that is pressed uses it.
-         */
-        get: operations["getConfirmPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The page that the link in a mail about an approval opens
-         * @description Not versioned. The token stands in the fragment, `#token=…`, which browsers do not send. The page asks
-         *     `/v1/approvals/link/preview` what waits; only a button that is pressed decides.
-         */
-        get: operations["getApprovePage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/assets/{file}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What the sign-in pages load
-         * @description Not versioned.
-         */
-        get: operations["getSignInAsset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/.well-known/service/keys.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every seal key that was ever active, oldest first
-         * @description Not versioned. A deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not
-         *     revoked. A key is listed from its activation on, since before it can have sealed nothing and has no window; retired
-         *     and revoked keys stay. Never a partial list: when the keys cannot be read the answer is 503. A change shows in the next
-         *     answer, of every process. The answer may be kept for five minutes by whoever asked: who judges deeds sends
-         *     `Cache-Control: no-cache`, with `If-None-Match` where there is a copy.
-         */
-        get: operations["getSealKeys"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/actions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List actions, newest first
-         * @description Ordered by `(created_at, id)`, descending. Filters combine with AND. An agent key lists its own agent's actions.
-         *     Unknown parameters are refused, and a cursor is good only for the filters it was issued with.
-         */
-        get: operations["listActions"];
-        put?: never;
-        /**
-         * Submit a tool call
-         * @description The gate decides, runs the tool and records what happened. A refusal is an error envelope that carries the sealed
-         *     action in `error.action`; its message is the decision's own sentence. A client that only checks for 2xx
-         *     never takes a refusal for a call; what became of a call is in `status`, which may be `failed`.
-         *
-         *     `Idempotency-Key` names one action of the agent for 24 hours. The same key with the same request answers with the
-         *     original action, whether it has finished or not, and the tool runs once. Spacing and member order do not matter;
-         *     `Service-On-Behalf-Of` and `Service-Session` do, and so do the references of a signed intent; which intent it was does not.
-         *
-         *     In the mode `proxy` the service runs nothing: what the policy allows is answered at once as `authorized`, and the agent
-         *     runs the tool itself and reports to `next_action.report_url` before `next_action.deadline` (docs/proxy-mode.md). A
-         *     repetition with the same key is told the same address and deadline. Where an approval ended before the call ran, a
-         *     repetition is refused as the first call would have been: denied by a person `policy_denied`, expired
-         *     `approval_expired`, cancelled `conflict`.
-         *
-         *     What is done with `Service-Intent` is the agent's `intent_mode`. A call that its intent, or the want of one, keeps out
-         *     leaves no action, and uses no nonce; `error.reason` says which check it was. With an intent, arguments that have no
-         *     canonical form are `intent_invalid`, too.
-         */
-        post: operations["submitAction"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/actions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Read one action, or wait for it to change
-         * @description With `wait` it answers when the action is settled (sealed, or waiting for a person), when its state changes, or when
-         *     the wait ends. `recorded` is a change too: whoever needs the deed asks again until `state` is `sealed`. For an agent
-         *     key a Stop ends the wait at once. When nothing changed the answer is the action as it stands. At most 20 waits are
-         *     open for one caller; the 21st is 429 `rate_limited` with `Retry-After: 1`. A request or result whose days are over
-         *     reads `{removed: true}`; one that is gone otherwise is damage, and the answer 503.
-         */
-        get: operations["getAction"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/actions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Withdraw an action that waits for approval
-         * @description By its own agent, an admin or an admin key, and only while it is `pending_approval`. Whatever else it is, the answer is 409
-         *     `conflict`: what runs, or may run at the edge, cannot be taken back. Answers with the sealed action; where it could not
-         *     be sealed within 10 seconds, with 503, and the cancellation stands.
-         */
-        post: operations["cancelAction"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/actions/{id}/result": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Report what became of a call that the agent ran itself
-         * @description In the mode `proxy`, once, with any key of the agent that submitted the call, and before `next_action.deadline`. A second
-         *     report, or one after the deadline, is 409 `conflict`, and nothing of it is kept; after the deadline the outcome is `unknown`,
-         *     `UNVERIFIABLE`, reason `edge_lost`. A Stop does not refuse a report: the tool ran.
-         *
-         *     Answers with the sealed action; where it could not be sealed within 10 seconds, with 503, and the report stands. A
-         *     repetition that may have been heard needs an Idempotency-Key: it is then answered as the first was.
-         */
-        post: operations["reportResult"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/actions/{id}/witness": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Read back again what an action wrote
-         * @description Reads by the tool's own read-back what is there now, and amends the witness by it: a deed of kind `amendment`, while
-         *     the action's own deed stands. The tool and its connector must be as they were when it ran; a Stop of the agent does
-         *     not hold this read back, a Stop of the organization does. A read that does not say what is there (no answer, or one
-         *     that cannot be compared) amends nothing: 503 `connector_unavailable`, whose message names the reason. Where no read
-         *     can confirm the call: 409 `conflict`. The answer shows the newest witness; the deed of the amendment is among
-         *     `deeds` once it is sealed.
-         */
-        post: operations["confirmActionAgain"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List approvals, what runs out first on top
-         * @description Ordered by `(expires_at, id)`, ascending. Without `status` those that are pending. Filters combine with AND. In a list
-         *     `countersigned` counts signatures as they were given; a single approval counts those that still hold. In a session each
-         *     says in `you` whether it is for this person to decide.
-         */
-        get: operations["listApprovals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Read one approval
-         * @description What would be decided on is made anew for each reading: from the recorded arguments, the connector as it is now, and
-         *     what the enforced policy says of the call now. A session also gets `context`, `approvable`, `blocked_by`, `approvers`,
-         *     `you`, `budgets` and `warnings`.
-         */
-        get: operations["getApproval"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a call
-         * @description For people, in a session: keys are refused with `approval_needs_person`. `context_digest` names what was looked at; where
-         *     it is another by now, the answer is `context_changed`. With the last signature that was needed the call runs at once;
-         *     the answer does not wait for it. While the agent or the organization is stopped nothing is approved.
-         */
-        post: operations["approveApproval"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/{id}/deny": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Deny a call
-         * @description One no is enough, and final: the action ends as `denied` and nothing of it runs. The person whom a call runs for may deny
-         *     it, too. Without `context_digest` it is about whatever the call is by now.
-         */
-        post: operations["denyApproval"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/link/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * What the link of a mail about an approval shows
-         * @description For the page that the link opens, and for no other site. Uses nothing: mail scanners follow links. The approval is shown as
-         *     the person sees it in the Console to whom the mail was sent.
-         */
-        post: operations["previewApprovalLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/approvals/link/decide": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve or deny by the link of a mail
-         * @description As the approval is decided in the Console, by the person to whom the mail was sent. Of any number of requests with one
-         *     token one decides. Where it is refused for a reason that may pass, such as `context_changed` or `agent_stopped`, the
-         *     link works again. `approval_link_review_only`: the organization decides in the Console.
-         */
-        post: operations["decideByApprovalLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/intents/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check a signed intent without using it
-         * @description For whoever writes a signer: checks 1 to 12 of an intent against a call of the agent that asks, by the keys that are registered for
-         *     it, whatever its `intent_mode` is. Nothing is called and no nonce is used, nor is it looked at whether one was. The answer
-         *     also says what the service would have signed. docs/signed-intents.md has the format, the checks and an example.
-         */
-        post: operations["verifyIntent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deeds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List deeds in the order of the chain
-         * @description An agent key lists the deeds of its own agent's actions.
-         */
-        get: operations["listDeeds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deeds/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The deed. */
-                id: components["schemas"]["DeedId"];
-            };
-            cookie?: never;
-        };
-        /**
-         * The bytes of a deed, as they were sealed
-         * @description The stored canonical bytes. Their digest is the ETag; the seal is an Ed25519 signature over `service/deed/v1`, a
-         *     line feed and that digest. `Accept: application/cose` answers with the same deed as a tagged COSE_Sign1.
-         */
-        get: operations["getDeed"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deeds/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Seal the digest of a file
-         * @description Seals the admin deed `file.sealed` over the digest, size, type and label of a file, and answers once the deed is sealed. The
-         *     file itself is not sent, so the deed says nothing about whether its contents are right. The label is the deed's
-         *     `admin.reason`, the digest its `admin.target.id`, and `admin.data_digest` covers all four fields.
-         */
-        post: operations["sealFile"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/deeds/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export deeds as a bundle that verifies offline
-         * @description A gzip tar of `manifest.json`, `keys.json` and `deeds.ndjson`, streamed. The command `verify` checks it without the
-         *     service. Every key that may read deeds gets the whole range: a chain with holes proves nothing.
-         *     Before its first byte an export is recorded as the security event `export.started`; where it cannot be, it does not begin.
-         */
-        get: operations["exportDeeds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/ledger/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Check the organization's chain
-         * @description Every body, seal and link is checked from the stored bytes, up to the head. `last` and `from` cannot be sent together;
-         *     without either it covers the last 1,000 deeds.
-         */
-        get: operations["checkLedger"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/agents": {
         parameters: {
             query?: never;
@@ -983,6 +263,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List approvals, what runs out first on top
+         * @description Ordered by `(expires_at, id)`, ascending. Without `status` those that are pending. Filters combine with AND. In a list
+         *     `countersigned` counts signatures as they were given; a single approval counts those that still hold. In a session each
+         *     says in `you` whether it is for this person to decide.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one approval
+         * @description What would be decided on is made anew for each reading: from the recorded arguments, the connector as it is now, and
+         *     what the enforced policy says of the call now. A session also gets `context`, `approvable`, `blocked_by`, `approvers`,
+         *     `you`, `budgets` and `warnings`.
+         */
+        get: operations["getApproval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a call
+         * @description For people, in a session: keys are refused with `approval_needs_person`. `context_digest` names what was looked at; where
+         *     it is another by now, the answer is `context_changed`. With the last signature that was needed the call runs at once;
+         *     the answer does not wait for it. While the agent or the organization is stopped nothing is approved.
+         */
+        post: operations["approveApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{id}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deny a call
+         * @description One no is enough, and final: the action ends as `denied` and nothing of it runs. The person whom a call runs for may deny
+         *     it, too. Without `context_digest` it is about whatever the call is by now.
+         */
+        post: operations["denyApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/link/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the link of a mail about an approval shows
+         * @description For the page that the link opens, and for no other site. Uses nothing: mail scanners follow links. The approval is shown as
+         *     the person sees it in the Console to whom the mail was sent.
+         */
+        post: operations["previewApprovalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/link/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or deny by the link of a mail
+         * @description As the approval is decided in the Console, by the person to whom the mail was sent. Of any number of requests with one
+         *     token one decides. Where it is refused for a reason that may pass, such as `context_changed` or `agent_stopped`, the
+         *     link works again. `approval_link_review_only`: the organization decides in the Console.
+         */
+        post: operations["decideByApprovalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connectors": {
         parameters: {
             query?: never;
@@ -1141,47 +560,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/tools/resolve": {
+    "/": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Which tools the agent has, and which the policy hides from it
-         * @description How an agent finds its tools: `{}` lists those of all connectors, `{"connector": "crm"}` those of one, by the names of
-         *     connectors and tools, at most 500 on a page, the visible ones with description and arguments. With `tools` it tells of
-         *     those, for whoever lists an MCP server's tools to an agent.
-         *
-         *     Of each tool it says whether the enforced policy denies every call of it by this agent. The first rule that covers `<connector>.<name>` and the agent tells. One with `when`, `mode` or `side_effect`
-         *     denies some calls at most, so its tool is visible; where no rule covers it the default tells. Nothing is recorded, and
-         *     the answer never replaces the decision on `POST /v1/actions`.
+         * To the Console
+         * @description Not versioned.
          */
-        post: operations["resolveTools"];
+        get: operations["getRoot"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/policies": {
+    "/app": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** List policies */
-        get: operations["listPolicies"];
-        put?: never;
         /**
-         * Create a policy with its first version
-         * @description The version is compiled now; whatever is wrong with it is said now. It decides nothing until it is activated.
+         * The overview of the Console
+         * @description Not versioned. Who is not signed in is sent to `/login` and comes back to the same page afterwards.
          */
-        post: operations["createPolicy"];
+        get: operations["getConsole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/{screen}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A screen of the Console
+         * @description Not versioned. The same bytes as `/app`; the script reads the address. `_kit` shows the components, where `SERVICE_ENV` is `dev`.
+         *     Every other path below `/app` has one page of constant bytes, 404, whoever asks.
+         */
+        get: operations["getConsoleScreen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/{screen}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One object, on its screen of the Console
+         * @description Not versioned. The same bytes as `/app`.
+         */
+        get: operations["getConsoleDetail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/app/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the Console loads
+         * @description Not versioned. Names hold the hash of what is in the file.
+         */
+        get: operations["getConsoleAsset"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1211,6 +684,203 @@ export interface paths {
         get: operations["streamEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions, newest first
+         * @description Ordered by `(created_at, id)`, descending. Filters combine with AND. An agent key lists its own agent's actions.
+         *     Unknown parameters are refused, and a cursor is good only for the filters it was issued with.
+         */
+        get: operations["listActions"];
+        put?: never;
+        /**
+         * Submit a tool call
+         * @description The gate decides, runs the tool and records what happened. A refusal is an error envelope that carries the sealed
+         *     action in `error.action`; its message is the decision's own sentence. A client that only checks for 2xx
+         *     never takes a refusal for a call; what became of a call is in `status`, which may be `failed`.
+         *
+         *     `Idempotency-Key` names one action of the agent for 24 hours. The same key with the same request answers with the
+         *     original action, whether it has finished or not, and the tool runs once. Spacing and member order do not matter;
+         *     `Service-On-Behalf-Of` and `Service-Session` do, and so do the references of a signed intent; which intent it was does not.
+         *
+         *     In the mode `proxy` the service runs nothing: what the policy allows is answered at once as `authorized`, and the agent
+         *     runs the tool itself and reports to `next_action.report_url` before `next_action.deadline` (docs/proxy-mode.md). A
+         *     repetition with the same key is told the same address and deadline. Where an approval ended before the call ran, a
+         *     repetition is refused as the first call would have been: denied by a person `policy_denied`, expired
+         *     `approval_expired`, cancelled `conflict`.
+         *
+         *     What is done with `Service-Intent` is the agent's `intent_mode`. A call that its intent, or the want of one, keeps out
+         *     leaves no action, and uses no nonce; `error.reason` says which check it was. With an intent, arguments that have no
+         *     canonical form are `intent_invalid`, too.
+         */
+        post: operations["submitAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one action, or wait for it to change
+         * @description With `wait` it answers when the action is settled (sealed, or waiting for a person), when its state changes, or when
+         *     the wait ends. `recorded` is a change too: whoever needs the deed asks again until `state` is `sealed`. For an agent
+         *     key a Stop ends the wait at once. When nothing changed the answer is the action as it stands. At most 20 waits are
+         *     open for one caller; the 21st is 429 `rate_limited` with `Retry-After: 1`. A request or result whose days are over
+         *     reads `{removed: true}`; one that is gone otherwise is damage, and the answer 503.
+         */
+        get: operations["getAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actions/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw an action that waits for approval
+         * @description By its own agent, an admin or an admin key, and only while it is `pending_approval`. Whatever else it is, the answer is 409
+         *     `conflict`: what runs, or may run at the edge, cannot be taken back. Answers with the sealed action; where it could not
+         *     be sealed within 10 seconds, with 503, and the cancellation stands.
+         */
+        post: operations["cancelAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actions/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what became of a call that the agent ran itself
+         * @description In the mode `proxy`, once, with any key of the agent that submitted the call, and before `next_action.deadline`. A second
+         *     report, or one after the deadline, is 409 `conflict`, and nothing of it is kept; after the deadline the outcome is `unknown`,
+         *     `UNVERIFIABLE`, reason `edge_lost`. A Stop does not refuse a report: the tool ran.
+         *
+         *     Answers with the sealed action; where it could not be sealed within 10 seconds, with 503, and the report stands. A
+         *     repetition that may have been heard needs an Idempotency-Key: it is then answered as the first was.
+         */
+        post: operations["reportResult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/actions/{id}/witness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read back again what an action wrote
+         * @description Reads by the tool's own read-back what is there now, and amends the witness by it: a deed of kind `amendment`, while
+         *     the action's own deed stands. The tool and its connector must be as they were when it ran; a Stop of the agent does
+         *     not hold this read back, a Stop of the organization does. A read that does not say what is there (no answer, or one
+         *     that cannot be compared) amends nothing: 503 `connector_unavailable`, whose message names the reason. Where no read
+         *     can confirm the call: 409 `conflict`. The answer shows the newest witness; the deed of the amendment is among
+         *     `deeds` once it is sealed.
+         */
+        post: operations["confirmActionAgain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/intents/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a signed intent without using it
+         * @description For whoever writes a signer: checks 1 to 12 of an intent against a call of the agent that asks, by the keys that are registered for
+         *     it, whatever its `intent_mode` is. Nothing is called and no nonce is used, nor is it looked at whether one was. The answer
+         *     also says what the service would have signed. docs/signed-intents.md has the format, the checks and an example.
+         */
+        post: operations["verifyIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tools/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Which tools the agent has, and which the policy hides from it
+         * @description How an agent finds its tools: `{}` lists those of all connectors, `{"connector": "crm"}` those of one, by the names of
+         *     connectors and tools, at most 500 on a page, the visible ones with description and arguments. With `tools` it tells of
+         *     those, for whoever lists an MCP server's tools to an agent.
+         *
+         *     Of each tool it says whether the enforced policy denies every call of it by this agent. The first rule that covers `<connector>.<name>` and the agent tells. One with `when`, `mode` or `side_effect`
+         *     denies some calls at most, so its tool is visible; where no rule covers it the default tells. Nothing is recorded, and
+         *     the answer never replaces the decision on `POST /v1/actions`.
+         */
+        post: operations["resolveTools"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1283,7 +953,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/language": {
+    "/.well-known/service/keys.json": {
         parameters: {
             query?: never;
             header?: never;
@@ -1291,11 +961,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every name that a policy can hold
-         * @description For editors: the fields of a policy, of its rules and matches, the facts that conditions read, and the functions of CEL, as
-         *     the version of the service that answers reads them. docs/policy-language.md says what they mean.
+         * Every seal key that was ever active, oldest first
+         * @description Not versioned. A deed is valid under a key when `activated_at <= issued_at < retired_at` and the key is not
+         *     revoked. A key is listed from its activation on, since before it can have sealed nothing and has no window; retired
+         *     and revoked keys stay. Never a partial list: when the keys cannot be read the answer is 503. A change shows in the next
+         *     answer, of every process. The answer may be kept for five minutes by whoever asked: who judges deeds sends
+         *     `Cache-Control: no-cache`, with `If-None-Match` where there is a copy.
          */
-        get: operations["getPolicyLanguage"];
+        get: operations["getSealKeys"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1304,7 +977,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/slots": {
+    "/v1/deeds": {
         parameters: {
             query?: never;
             header?: never;
@@ -1312,11 +985,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What decides, and what runs in shadow
-         * @description The version in each of the two slots, of whichever policy it is, since when and by whom. While `enforced` is null, every
-         *     call is denied.
+         * List deeds in the order of the chain
+         * @description An agent key lists the deeds of its own agent's actions.
          */
-        get: operations["getPolicySlots"];
+        get: operations["listDeeds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1325,98 +997,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/lint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Check a policy without saving it
-         * @description Answers 200 whatever is found. Nothing is stored. A source without an error is also held against the tools that the organization has now: arguments that no tool has or that a call may lack, comparisons with another type, values that cannot occur, and rules about tools that there are not, as warnings.
-         */
-        post: operations["lintPolicy"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Hold a policy against a file of cases
-         * @description Each case of the file is a call and the decision that it is to have; the answer tells of each what the source says. The file is a YAML list of at most 1 MiB and 1,000 cases. What a case leaves out of its input is what the tool of the organization says of itself, and else nobody in particular. Nothing is stored. One is judged at a time, and each person and key may send 60 a minute.
-         */
-        post: operations["testPolicy"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/dry-run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Put one call to a policy, and see why it decides so
-         * @description By a `source`, or by `policy` and `version`; of a recorded `action`, or of an `input`. The trace names the rules in their order and why each was passed over, up to the one that decides. An action whose input is stored no more is a `conflict`: it is never guessed. Nothing is decided and nothing stored.
-         */
-        post: operations["dryRunPolicy"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * See what a draft would have said of the newest actions
-         * @description Judges the inputs of the newest actions anew, by the draft and by the version in force, and tells where the two differ. Where no version is in force, the draft is compared with what was decided then; `compared_with` says which. What was never put to a policy, what a budget refused, and what is stored no more is counted and never guessed. After 3 s it answers with what there is, and `complete` is false. Nothing is stored. At most 20 a minute for each person and key.
-         */
-        post: operations["previewPolicy"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/{id}": {
+    "/v1/deeds/{id}": {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
             };
             cookie?: never;
         };
-        /** Read one policy */
-        get: operations["getPolicy"];
+        /**
+         * The bytes of a deed, as they were sealed
+         * @description The stored canonical bytes. Their digest is the ETag; the seal is an Ed25519 signature over `service/deed/v1`, a
+         *     line feed and that digest. `Accept: application/cose` answers with the same deed as a tagged COSE_Sign1.
+         */
+        get: operations["getDeed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1425,110 +1021,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/{id}/versions": {
+    "/v1/deeds/files": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-            };
-            cookie?: never;
-        };
-        /** List the versions of a policy, newest first */
-        get: operations["listPolicyVersions"];
-        put?: never;
-        /**
-         * Add a version to a policy
-         * @description A source identical to an existing version's answers 200 with that version, and adds nothing. `expected_latest_version`,
-         *     the id of the latest version as the author read it, makes a version that somebody else saved meanwhile a 409.
-         */
-        post: operations["addPolicyVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/{id}/versions/{v}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
-            cookie?: never;
-        };
-        /** Read one version of a policy */
-        get: operations["getPolicyVersion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/policies/{id}/versions/{v}/activate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
         put?: never;
         /**
-         * Let a version decide, or run in shadow
-         * @description One version is enforced at a time; it takes the place of the one before. One may run in shadow: it is asked about every call beside the enforced one, decides nothing, and stands in `decision.shadow` of the actions. Another one in shadow must be deactivated first; enforcing what runs in shadow ends its shadow. Seals the admin deed `policy.activated`.
+         * Seal the digest of a file
+         * @description Seals the admin deed `file.sealed` over the digest, size, type and label of a file, and answers once the deed is sealed. The
+         *     file itself is not sent, so the deed says nothing about whether its contents are right. The label is the deed's
+         *     `admin.reason`, the digest its `admin.target.id`, and `admin.data_digest` covers all four fields.
          */
-        post: operations["activatePolicyVersion"];
+        post: operations["sealFile"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/{id}/versions/{v}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replay past actions under a version
-         * @description Asks the version, which need not be active, about the actions that were created in [`from`, `to`), each with what was
-         *     judged then, and the version that is in force when this is asked about the same. Where none is in force, it is compared
-         *     with what was decided then; `compared_with` says which. A worker does it, beside the calls that people wait for; the answer does not wait. Nothing is run, decided
-         *     or sealed. Without `from` the 14 days before `to`, without `to` until now.
-         *
-         *     A window of more than 90 days, or one that does not begin before it ends, is `replay_window_invalid`; one that holds more
-         *     than 1,000,000 actions is `replay_too_large`. An organization has at most 10 replays queued or running (`conflict`).
-         */
-        post: operations["replayPolicyVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/replays": {
+    "/v1/deeds/export": {
         parameters: {
             query?: never;
             header?: never;
@@ -1536,10 +1051,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List replays, newest first
-         * @description One that ended 90 days ago is forgotten when the next is asked for.
+         * Export deeds as a bundle that verifies offline
+         * @description A gzip tar of `manifest.json`, `keys.json` and `deeds.ndjson`, streamed. The command `verify` checks it without the
+         *     service. Every key that may read deeds gets the whole range: a chain with holes proves nothing.
+         *     Before its first byte an export is recorded as the security event `export.started`; where it cannot be, it does not begin.
          */
-        get: operations["listReplays"];
+        get: operations["exportDeeds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1548,21 +1065,19 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/replays/{id}": {
+    "/v1/ledger/check": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description The replay. */
-                id: components["parameters"]["ReplayPath"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
-         * Read one replay
-         * @description While it runs, `progress` tells how far it is; `result` is there when it has succeeded.
+         * Check the organization's chain
+         * @description Every body, seal and link is checked from the stored bytes, up to the head. `last` and `from` cannot be sent together;
+         *     without either it covers the last 1,000 deeds.
          */
-        get: operations["getReplay"];
+        get: operations["checkLedger"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1571,47 +1086,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/replays/{id}/cancel": {
+    "/docs/errors": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description The replay. */
-                id: components["parameters"]["ReplayPath"];
-            };
+            path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Cancel a replay
-         * @description Whoever runs it leaves it within about a second. One that is cancelled stays so; one that has ended otherwise is
-         *     `conflict`.
+         * Every error code, with what it means and what to do
+         * @description Not versioned. For people; programs branch on `error.code`.
          */
-        post: operations["cancelReplay"];
+        get: operations["listErrorPages"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/v1/policies/{id}/deactivate": {
+    "/docs/errors/{code}": {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-            };
+            path?: never;
             cookie?: never;
         };
-        get?: never;
-        put?: never;
         /**
-         * Take a policy's version out of its slot
-         * @description Without an enforced version every call is denied; without one in shadow, none is asked beside it. Seals the admin deed `policy.deactivated`.
+         * One error code, with what it means and what to do
+         * @description Not versioned. Where `error.doc_url` points, unless the operator names another place with SERVICE_DOCS_URL.
          */
-        post: operations["deactivatePolicy"];
+        get: operations["getErrorPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page to sign in on, with an e-mail address and a code
+         * @description Not versioned. The same for everybody; it asks `/v1/auth/login` and `/v1/auth/callback`.
+         */
+        get: operations["getLoginPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page that the link in a sign-in mail or an invitation opens
+         * @description Not versioned. The token stands in the fragment, `#token=…`, which browsers do not send, so that to follow the link
+         *     uses nothing. The page asks `/v1/auth/preview` whose link it is; only a button that is pressed uses it.
+         */
+        get: operations["getConfirmPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page that the link in a mail about an approval opens
+         * @description Not versioned. The token stands in the fragment, `#token=…`, which browsers do not send. The page asks
+         *     `/v1/approvals/link/preview` what waits; only a button that is pressed decides.
+         */
+        get: operations["getApprovePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the sign-in pages load
+         * @description Not versioned.
+         */
+        get: operations["getSignInAsset"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1990,6 +1580,416 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List policies */
+        get: operations["listPolicies"];
+        put?: never;
+        /**
+         * Create a policy with its first version
+         * @description The version is compiled now; whatever is wrong with it is said now. It decides nothing until it is activated.
+         */
+        post: operations["createPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/language": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every name that a policy can hold
+         * @description For editors: the fields of a policy, of its rules and matches, the facts that conditions read, and the functions of CEL, as
+         *     the version of the service that answers reads them. docs/policy-language.md says what they mean.
+         */
+        get: operations["getPolicyLanguage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/slots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What decides, and what runs in shadow
+         * @description The version in each of the two slots, of whichever policy it is, since when and by whom. While `enforced` is null, every
+         *     call is denied.
+         */
+        get: operations["getPolicySlots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/lint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a policy without saving it
+         * @description Answers 200 whatever is found. Nothing is stored. A source without an error is also held against the tools that the organization has now: arguments that no tool has or that a call may lack, comparisons with another type, values that cannot occur, and rules about tools that there are not, as warnings.
+         */
+        post: operations["lintPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hold a policy against a file of cases
+         * @description Each case of the file is a call and the decision that it is to have; the answer tells of each what the source says. The file is a YAML list of at most 1 MiB and 1,000 cases. What a case leaves out of its input is what the tool of the organization says of itself, and else nobody in particular. Nothing is stored. One is judged at a time, and each person and key may send 60 a minute.
+         */
+        post: operations["testPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put one call to a policy, and see why it decides so
+         * @description By a `source`, or by `policy` and `version`; of a recorded `action`, or of an `input`. The trace names the rules in their order and why each was passed over, up to the one that decides. An action whose input is stored no more is a `conflict`: it is never guessed. Nothing is decided and nothing stored.
+         */
+        post: operations["dryRunPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * See what a draft would have said of the newest actions
+         * @description Judges the inputs of the newest actions anew, by the draft and by the version in force, and tells where the two differ. Where no version is in force, the draft is compared with what was decided then; `compared_with` says which. What was never put to a policy, what a budget refused, and what is stored no more is counted and never guessed. After 3 s it answers with what there is, and `complete` is false. Nothing is stored. At most 20 a minute for each person and key.
+         */
+        post: operations["previewPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        /** Read one policy */
+        get: operations["getPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        /** List the versions of a policy, newest first */
+        get: operations["listPolicyVersions"];
+        put?: never;
+        /**
+         * Add a version to a policy
+         * @description A source identical to an existing version's answers 200 with that version, and adds nothing. `expected_latest_version`,
+         *     the id of the latest version as the author read it, makes a version that somebody else saved meanwhile a 409.
+         */
+        post: operations["addPolicyVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}/versions/{v}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        /** Read one version of a policy */
+        get: operations["getPolicyVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}/versions/{v}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a version decide, or run in shadow
+         * @description One version is enforced at a time; it takes the place of the one before. One may run in shadow: it is asked about every call beside the enforced one, decides nothing, and stands in `decision.shadow` of the actions. Another one in shadow must be deactivated first; enforcing what runs in shadow ends its shadow. Seals the admin deed `policy.activated`.
+         */
+        post: operations["activatePolicyVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a policy's version out of its slot
+         * @description Without an enforced version every call is denied; without one in shadow, none is asked beside it. Seals the admin deed `policy.deactivated`.
+         */
+        post: operations["deactivatePolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/policies/{id}/versions/{v}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay past actions under a version
+         * @description Asks the version, which need not be active, about the actions that were created in [`from`, `to`), each with what was
+         *     judged then, and the version that is in force when this is asked about the same. Where none is in force, it is compared
+         *     with what was decided then; `compared_with` says which. A worker does it, beside the calls that people wait for; the answer does not wait. Nothing is run, decided
+         *     or sealed. Without `from` the 14 days before `to`, without `to` until now.
+         *
+         *     A window of more than 90 days, or one that does not begin before it ends, is `replay_window_invalid`; one that holds more
+         *     than 1,000,000 actions is `replay_too_large`. An organization has at most 10 replays queued or running (`conflict`).
+         */
+        post: operations["replayPolicyVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replays, newest first
+         * @description One that ended 90 days ago is forgotten when the next is asked for.
+         */
+        get: operations["listReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay. */
+                id: components["parameters"]["ReplayPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read one replay
+         * @description While it runs, `progress` tells how far it is; `result` is there when it has succeeded.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay. */
+                id: components["parameters"]["ReplayPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description Whoever runs it leaves it within about a second. One that is cancelled stays so; one that has ended otherwise is
+         *     `conflict`.
+         */
+        post: operations["cancelReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the service works
+         * @description Checks are at most a second old. What is wrong is in the server's log; the answer shows statuses only.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is running, and which API versions it serves */
+        get: operations["getVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/openapi.yaml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenApiDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -2190,6 +2190,68 @@ export interface components {
         AgentId: string;
         UserId: string;
         KeyId: string;
+        ActionId: string;
+        ApprovalId: string;
+        DeedId: string;
+        ConnectorId: string;
+        PolicyId: string;
+        WebhookId: string;
+        EventId: string;
+        ReplayId: string;
+        PolicyVersionId: string;
+        /** @enum {string} */
+        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
+        /** @description Every error of every endpoint. */
+        Error: {
+            error: {
+                /** @enum {string} */
+                type: "invalid_request_error" | "authentication_error" | "permission_error" | "policy_error" | "rate_limit_error" | "api_error";
+                /** @description Branch on this. Codes are never renamed; new ones may be added. */
+                code: components["schemas"]["ErrorCode"];
+                /** @description What is wrong and what to do next, for people. */
+                message: string;
+                /** @description The field, parameter or header at fault; null when no single one is. */
+                param: string | null;
+                request_id: string;
+                /** Format: uri */
+                doc_url: string;
+                /** @description On `policy_invalid` only. */
+                diagnostics?: components["schemas"]["PolicyDiagnostic"][];
+                /** @description On a refusal of `POST /v1/actions` only. */
+                action?: components["schemas"]["Action"];
+                /** @description On `intent_invalid` and `intent_replay` only. */
+                reason?: components["schemas"]["IntentReason"];
+            };
+        };
+        List: {
+            /** @constant */
+            object: "list";
+            data: unknown[];
+            has_more: boolean;
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        Money: {
+            /** @description In the smallest unit of the currency. */
+            amount: number;
+            /**
+             * @description ISO 4217 in lower case.
+             * @example eur
+             */
+            currency: string;
+        };
+        /** @description Who did it; ids only, never names or addresses. */
+        Actor: {
+            /** @enum {string} */
+            type: "agent" | "user" | "admin_key" | "operator" | "system";
+            id: string | null;
+        };
+        OrgId: string;
+        MembershipId: string;
+        SessionId: string;
+        Reason: {
+            reason?: string;
+        };
         /**
          * @description `actions:undo` is reserved: no operation asks for it.
          * @enum {string}
@@ -2200,19 +2262,663 @@ export interface components {
          * @enum {string}
          */
         IntentMode: "off" | "optional" | "required";
-        ActionId: string;
-        ApprovalId: string;
-        DeedId: string;
-        ConnectorId: string;
-        PolicyId: string;
-        WebhookId: string;
-        EventId: string;
-        ReplayId: string;
-        PolicyVersionId: string;
+        Agent: {
+            /** @constant */
+            object: "agent";
+            id: components["schemas"]["AgentId"];
+            /** @description For people; never changes. Several agents may have the same. */
+            name: string;
+            /** @enum {string} */
+            status: "active" | "stopped" | "suspended";
+            /** @description Why it was stopped or suspended. */
+            status_reason: string | null;
+            labels: components["schemas"]["Labels"];
+            /** @description The person who answers for it. */
+            owner: components["schemas"]["UserId"] | null;
+            intent_mode: components["schemas"]["IntentMode"];
+            budgets: components["schemas"]["Budgets"];
+            active_keys: number;
+            intent_keys: number;
+            created_at: components["schemas"]["Timestamp"];
+            usage?: components["schemas"]["AgentUsage"];
+        };
+        /** @description In lists that ask for it. */
+        AgentUsage: {
+            /**
+             * Format: date
+             * @description Today in the organization's time zone.
+             */
+            day: string;
+            /** @description Actions submitted today, refused ones included. */
+            calls: number;
+            /** @description Calls charged today to its budget of calls per day, denied ones left out; null where it has none. */
+            charged_calls: number | null;
+            /** @description Charged today to its budget of spend per day; empty where it has none, or nothing was spent. */
+            spend: components["schemas"]["Money"][];
+            /** @description When it submitted its last action, on whatever day. */
+            last_action_at: components["schemas"]["Timestamp"] | null;
+        };
+        /**
+         * @description Policies match on them.
+         * @example {
+         *       "team": "support"
+         *     }
+         */
+        Labels: {
+            [key: string]: string;
+        };
+        /** @description What it may use up in a day of the organization's time zone. Null is no budget. */
+        Budgets: {
+            calls_per_day: number | null;
+            spend_per_day: components["schemas"]["Money"] | null;
+        };
+        /** @description A budget that is left out stays; null removes it. */
+        ChangeBudgets: {
+            calls_per_day?: number | null;
+            spend_per_day?: components["schemas"]["Money"] | null;
+        };
+        CreateAgent: {
+            name: string;
+            labels?: components["schemas"]["Labels"];
+            /** @description A person of the organization. Left out, whoever asks; where a key asks, the organization's owner. */
+            owner?: components["schemas"]["UserId"];
+            intent_mode?: components["schemas"]["IntentMode"];
+            budgets?: components["schemas"]["ChangeBudgets"];
+            key?: components["schemas"]["CreateKey"];
+        };
+        UpdateAgent: {
+            intent_mode?: components["schemas"]["IntentMode"];
+            labels?: components["schemas"]["Labels"];
+            budgets?: components["schemas"]["ChangeBudgets"];
+        };
+        ChangeAgentStatus: {
+            /** @description One line; sealed in the deed. */
+            reason?: string;
+        };
+        ChangedAgentStatus: components["schemas"]["Agent"] & {
+            deed: components["schemas"]["ChangeDeed"];
+        };
+        ChangedAgent: components["schemas"]["ChangedAgentStatus"] & {
+            /** @description Of every change, in their order. */
+            deeds: components["schemas"]["DeedId"][];
+        };
+        CreatedAgent: components["schemas"]["ChangedAgent"] & {
+            key?: components["schemas"]["ApiKey"];
+            secret?: components["schemas"]["ShownSecret"];
+        };
+        /** @description The deed that seals the change, of several the first; null when nothing changed. */
+        ChangeDeed: components["schemas"]["DeedId"] | null;
+        /** @description The whole key, shown this once. Null in the answer to a repetition. */
+        ShownSecret: string | null;
+        ApiKey: {
+            /** @constant */
+            object: "api_key";
+            id: components["schemas"]["KeyId"];
+            agent: components["schemas"]["AgentId"];
+            /** @description As the key begins. */
+            prefix: string;
+            livemode: boolean;
+            scopes: components["schemas"]["AgentScope"][];
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Set by a roll; from then on it answers `api_key_expired`. */
+            expires_at: components["schemas"]["Timestamp"] | null;
+            revoked_at: components["schemas"]["Timestamp"] | null;
+        };
+        EndedKey: components["schemas"]["ApiKey"] & {
+            deed: components["schemas"]["ChangeDeed"];
+        };
+        IssuedKey: components["schemas"]["EndedKey"] & {
+            secret: components["schemas"]["ShownSecret"];
+        };
+        CreateKey: {
+            /**
+             * @description Recorded with every action; test keys begin with `svc_test_`, and run tools all the same.
+             * @default false
+             */
+            livemode: boolean;
+            /** @description Left out, all of them. */
+            scopes?: components["schemas"]["AgentScope"][];
+        };
+        RollKey: {
+            /** @default 86400 */
+            overlap_seconds: number;
+        };
+        IntentKey: {
+            /** @constant */
+            object: "intent_key";
+            kid: components["schemas"]["KeyFingerprint"];
+            agent: components["schemas"]["AgentId"];
+            public_key: components["schemas"]["PublicKey"];
+            created_at: components["schemas"]["Timestamp"];
+            created_by: components["schemas"]["Actor"];
+            /** @description The deed that seals its registration. */
+            deed: components["schemas"]["DeedId"] | null;
+        };
+        /** @description An Ed25519 public key, 32 bytes in base64url. */
+        PublicKey: string;
+        AddIntentKey: {
+            public_key: components["schemas"]["PublicKey"];
+        };
+        DeletedIntentKey: {
+            /** @constant */
+            object: "intent_key";
+            kid: components["schemas"]["KeyFingerprint"];
+            agent: components["schemas"]["AgentId"];
+            /** @constant */
+            deleted: true;
+            deed: components["schemas"]["DeedId"];
+        };
+        Approve: {
+            context_digest: components["schemas"]["Digest"];
+            reason?: string;
+        };
+        Deny: {
+            context_digest?: components["schemas"]["Digest"];
+            reason?: string;
+        };
+        ApprovalLinkToken: {
+            token: string;
+        };
+        ApprovalLinkDecision: {
+            token: string;
+            /** @enum {unknown} */
+            decision: "approve" | "deny";
+            context_digest: components["schemas"]["Digest"];
+            reason?: string;
+        };
+        ApprovalLink: {
+            /** @constant */
+            object: "approval_link";
+            /** @description False where the organization decides in the Console alone, and once the approval is no longer pending. */
+            decides: boolean;
+            approval: components["schemas"]["Approval"];
+        };
+        /** @description A call that waits or waited for people. */
+        Approval: {
+            /** @constant */
+            object: "approval";
+            id: components["schemas"]["ApprovalId"];
+            /** @enum {unknown} */
+            status: "pending" | "approved" | "denied" | "expired" | "cancelled";
+            action: components["schemas"]["ActionId"];
+            agent: {
+                id: components["schemas"]["AgentId"];
+                name: string;
+            };
+            tool: string;
+            side_effect: components["schemas"]["SideEffect"];
+            /** @description The rule that asks; null where the policy's default does. */
+            rule_id: string | null;
+            /** @description By which the call was judged when it was submitted. */
+            policy_version: null | components["schemas"]["PolicyVersionId"];
+            /** @description How many different people must approve. */
+            required: number;
+            /** @description How many did. A signature counts while what it was given for is unchanged and its signer is an approver. */
+            countersigned: number;
+            on_behalf_of: string | null;
+            expires_at: components["schemas"]["Timestamp"];
+            decided_at: null | components["schemas"]["Timestamp"];
+            /** @description Who said no, gave the last signature, or cancelled. Null while it is pending, and where it expired. */
+            decided_by: null | components["schemas"]["Actor"];
+            reason: string | null;
+            /** @description What the call spends; null where nothing is known of it, and in lists. */
+            cost: null | {
+                /** @description In the smallest unit of the currency. */
+                amount: number;
+                /** @example eur */
+                currency: string;
+                /**
+                 * @description For people.
+                 * @example €890.00
+                 */
+                display: string;
+            };
+            /** @description Of the action, once it is sealed. */
+            deed: null | components["schemas"]["DeedId"];
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Of what would be decided on; a decision names it. Null where the arguments are stored no more. */
+            context_digest: null | components["schemas"]["Digest"];
+            /** @description In a session. Whether anybody could approve it as it stands. */
+            approvable?: boolean;
+            /** @description In a session. Why nobody can, where it is pending and something stands against it. */
+            blocked_by?: null | {
+                code: components["schemas"]["ErrorCode"];
+                message: string;
+            };
+            /** @description In a session. All that is decided on; null where it is stored no more. */
+            context?: null | components["schemas"]["ApprovalContext"];
+            /** @description In a session. Who could sign, and when and with which reason who did. */
+            approvers?: {
+                user: components["schemas"]["UserId"];
+                countersigned_at: null | components["schemas"]["Timestamp"];
+                reason: string | null;
+            }[];
+            /** @description In a session. Whether this person may sign, why not, and whether the person may deny. */
+            you?: {
+                eligible: boolean;
+                /** @enum {unknown} */
+                why_not: "approval_expired" | "approval_decided" | "approver_not_eligible" | "self_approval" | "already_countersigned" | null;
+                may_deny: boolean;
+            };
+            /**
+             * @description In a session. Every bound of a budget that the call was charged to when it was submitted, and what is used of it now. While
+             *     the call waits it holds its share, so `used` is what an approval leaves.
+             */
+            budgets?: {
+                budget: components["schemas"]["BudgetName"];
+                used: number;
+                /** @description As it was then. */
+                limit: number;
+                /** @description Of used and limit, in its smallest unit; null where calls are counted. */
+                currency: string | null;
+                resets_at: components["schemas"]["Timestamp"];
+            }[];
+            /** @description In a session. What an approver should look at twice; no part of what the digest is of. */
+            warnings?: {
+                /** @enum {unknown} */
+                code: "first_call" | "unusual_amount" | "not_enriched" | "disputed" | "hidden_characters";
+                text: string;
+            }[];
+        };
+        /** @description `<policy>/<id>` in every version of the policy, `<agent>/calls_per_day` or `<agent>/spend_per_day`. */
+        BudgetName: string;
+        /**
+         * @description An argument that its tool marks as an amount of money, in minor units. What is sent stands in the arguments, and is
+         *     shown beside it.
+         */
+        ShownAmount: {
+            /** @description Its name. */
+            argument: string;
+            /** @description ISO 4217, lower case. Null where the call does not say it, or says no code of three letters. */
+            currency: string | null;
+            /**
+             * @description For people, such as `€80.00`, with the minor-unit digits of the currency. Of a currency that is not known the plain
+             *     number, and that it is of minor units. Null where the value is no whole number or the currency is null.
+             */
+            display: string | null;
+            /** @description Why it is not shown as money, as a sentence. Null where it is. */
+            hint: string | null;
+        };
+        ApprovalContext: {
+            tool: {
+                name: string;
+                /** @description What the tool does, after "wants to": refund a customer. Null where it has no title. */
+                title: string | null;
+                description: string | null;
+                side_effect: components["schemas"]["SideEffect"];
+                digest: null | components["schemas"]["Digest"];
+            };
+            /** @description The arguments, all of them, as they were judged and as they would be sent. */
+            args: Record<string, never>;
+            /** @description Those of the arguments that the tool marks as amounts of money, as people read them. */
+            amounts: components["schemas"]["ShownAmount"][];
+            agent: {
+                id: components["schemas"]["AgentId"];
+                name: string;
+                labels: {
+                    [key: string]: string;
+                };
+            };
+            on_behalf_of: string | null;
+            session: string | null;
+            intent_signed: boolean;
+            rule: {
+                id: string | null;
+                /** @description What the author of the policy says of the rule. */
+                description: string | null;
+            };
+            /** @description Whom the rule asks, as it writes them. */
+            approvers: string[];
+            required: number;
+            connector: string | null;
+            policy_version: null | components["schemas"]["PolicyVersionId"];
+            /** @description What the connector says of the request before it is sent. */
+            facts: Record<string, never>;
+            /** @description The request that would go out, without its body and credential, where the connector can show it. Null once it is decided. */
+            sends: null | {
+                method: string;
+                url: string;
+            };
+            /** @description What the call's witness would rest on. Null once it is decided, and where nobody provides the tool any more. */
+            verify: null | {
+                /** @enum {unknown} */
+                level: "L0" | "L1";
+                sentence: string;
+            };
+            expires_at: components["schemas"]["Timestamp"];
+            /** @description What stands used of each budget when the call has run; no part of what the digest is of. */
+            budgets_after: {
+                /** @description Of the budget in its policy; calls_per_day or spend_per_day of an agent. */
+                id: string;
+                used: number;
+                max: number;
+                currency: string | null;
+            }[];
+            /** @description Whether nothing that would be sent is missing here; false where nobody provides the tool any more. */
+            complete: boolean;
+            /** @description What differs from what people were asked about first, as paths such as `tool_digest`. */
+            changed: string[];
+        };
         /** @example crm */
         ConnectorName: string;
         /** @enum {string} */
         ConnectorTypeName: "rest" | "mcp_http" | "database" | "code_host" | "chat" | "payments" | "mail" | "notes" | "fake";
+        /**
+         * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
+         * @enum {string}
+         */
+        ServedConnectorTypeName: "rest";
+        /** @enum {string} */
+        CredentialKind: "bearer" | "header" | "basic" | "query" | "none";
+        Connector: {
+            /** @constant */
+            object: "connector";
+            id: components["schemas"]["ConnectorId"];
+            name: components["schemas"]["ConnectorName"];
+            type: components["schemas"]["ConnectorTypeName"];
+            description: string | null;
+            /** @enum {string} */
+            status: "active" | "disabled";
+            config: components["schemas"]["ConnectorConfig"];
+            config_hash: components["schemas"]["Digest"];
+            /** @description What may be known of it; null when there is none. */
+            credential: components["schemas"]["CredentialFacts"] | null;
+            health: components["schemas"]["ConnectorHealth"];
+            tools: components["schemas"]["Tool"][];
+            /** @description On answers to changes; null when nothing changed. */
+            deed?: components["schemas"]["DeedId"] | null;
+            /** @description On the answer to a change. What the enforced policy has to say of the tools since, and did not before. */
+            policy_warnings?: components["schemas"]["PolicyDiagnostic"][];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        /** @description What the last test found. A test speaks of the config and the credential that it tested, and of no others. */
+        ConnectorHealth: {
+            /**
+             * @description `not_tested` also where config or credential have changed since the last test.
+             * @enum {string}
+             */
+            status: "passing" | "warnings" | "failing" | "not_tested";
+            /** @description Why a breaker disabled it. */
+            reason: string | null;
+            /** @description When the test was made that `status` comes from; null where it is `not_tested`. */
+            tested_at: components["schemas"]["Timestamp"] | null;
+            /** @description The last test, also one of an earlier config or credential; null where none was made. */
+            last_test: components["schemas"]["ConnectorTest"] | null;
+        };
+        ConnectorTest: {
+            /** @constant */
+            object: "connector_test";
+            connector: components["schemas"]["ConnectorId"];
+            /**
+             * @description `failing` where a check failed; `warnings` where calls may work all the same, as when the system answered 429;
+             *     `passing` where none failed, whatever was skipped.
+             * @enum {string}
+             */
+            status: "passing" | "warnings" | "failing";
+            /** @description In the order in which they were made. What rests on a check that failed is skipped. */
+            checks: {
+                /** @description `config`, `credentials`, `destination`, `tls`, `auth`, and what a type checks beside them. */
+                check: string;
+                /** @enum {string} */
+                status: "passed" | "skipped" | "failed";
+                /** @description What was found. Holds no word of the system's answer. */
+                detail: string;
+                /** @description What to do. */
+                fix: string | null;
+            }[];
+            /** @description When it began. */
+            tested_at: components["schemas"]["Timestamp"];
+            config_hash: components["schemas"]["Digest"];
+            /** @description Names the stored credential, and says nothing of it; null where there was none. */
+            credential_version: string | null;
+        };
+        DeletedConnector: {
+            /** @constant */
+            object: "connector";
+            id: components["schemas"]["ConnectorId"];
+            name: components["schemas"]["ConnectorName"];
+            /** @constant */
+            deleted: true;
+            deed: components["schemas"]["DeedId"];
+        };
+        CreateConnector: {
+            type: components["schemas"]["ServedConnectorTypeName"];
+            name: components["schemas"]["ConnectorName"];
+            description?: string;
+            config: components["schemas"]["ConnectorConfig"];
+        };
+        UpdateConnector: {
+            description?: string | null;
+            /** @enum {string} */
+            status?: "active" | "disabled";
+            config?: components["schemas"]["ConnectorConfig"];
+            expected_config_hash?: components["schemas"]["Digest"];
+        };
+        CredentialFacts: {
+            kind: components["schemas"]["CredentialKind"];
+            fields: string[];
+            /** @description The last characters of the secret. */
+            hint: string | null;
+            /** @description When it was stored, in place of another or of none. */
+            set_at: components["schemas"]["Timestamp"];
+        };
+        PutCredentials: {
+            kind: components["schemas"]["CredentialKind"];
+            /** @description `token` for bearer, `value` for header and query, `username` and `password` for basic. */
+            secret?: {
+                [key: string]: string;
+            };
+        };
+        ConnectorConfig: components["schemas"]["RestConfig"];
+        /** @description The config of a REST connector. At most 64 KiB. */
+        RestConfig: {
+            /**
+             * Format: uri
+             * @description https in production; no userinfo, query or fragment.
+             */
+            base_url: string;
+            /** @description How the credential travels. */
+            auth?: {
+                /**
+                 * @default none
+                 * @enum {string}
+                 */
+                kind: "bearer" | "header" | "basic" | "query" | "none";
+                /** @default X-API-Key */
+                header: string;
+                /** @default api_key */
+                param: string;
+            };
+            allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE")[];
+            allowed_path_prefixes: string[];
+            /** @default 10000 */
+            timeout_ms: number;
+            /** @default 4194304 */
+            max_response_bytes: number;
+            /**
+             * @default none
+             * @enum {string}
+             */
+            redirects: "none" | "same_host";
+            /** @default true */
+            send_action_id: boolean;
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description The request of a connection test; kept, and not run by this version. */
+            test?: {
+                /** @enum {string} */
+                method?: "GET" | "HEAD";
+                path?: string;
+            };
+            tools: components["schemas"]["RestTool"][];
+        };
+        RestTool: {
+            name: string;
+            description?: string;
+            /** @enum {string} */
+            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** @description Under an allowed prefix; `{placeholders}` are whole segments. */
+            path: string;
+            /** @enum {string} */
+            side_effect?: "read" | "write" | "destructive";
+            idempotent?: boolean;
+            /** @example Idempotency-Key */
+            idempotency_header?: string;
+            args?: {
+                [key: string]: components["schemas"]["RestArgument"];
+            };
+            readback?: {
+                tool: string;
+                args?: Record<string, never>;
+                expect?: Record<string, never>;
+                /**
+                 * @default strong
+                 * @enum {string}
+                 */
+                consistency: "strong" | "eventual";
+                attempts?: number;
+                /** @default 300 */
+                interval_ms: number;
+                /**
+                 * @default gap
+                 * @enum {string}
+                 */
+                on_not_found: "gap" | "violation";
+            };
+            /** @description A CEL expression over `args` and `observation`. */
+            postcondition?: string;
+        };
+        RestArgument: {
+            /** @enum {string} */
+            in: "path" | "query" | "body" | "header";
+            /** @enum {string} */
+            type: "string" | "integer" | "number" | "boolean" | "object" | "array";
+            enum?: unknown[];
+            /** @description RE2. */
+            pattern?: string;
+            min?: number;
+            max?: number;
+            max_length?: number;
+            /** @default false */
+            required: boolean;
+            /** @default false */
+            sensitive: boolean;
+            /**
+             * @description For lists in the query, where `form` is the default: `a=x&a=y`. `comma`: `a=x,y`; `pipe`: `a=x%7Cy`; `space`: `a=x%20y`; `brackets`: `a%5B%5D=x&a%5B%5D=y`.
+             * @enum {string}
+             */
+            style?: "form" | "comma" | "pipe" | "space" | "brackets";
+            header?: string;
+            description?: string;
+        };
+        Tool: {
+            /** @constant */
+            object: "tool";
+            /** @description The qualified name. */
+            name: string;
+            connector: components["schemas"]["ConnectorId"];
+            /** @description What it does, after "wants to": refund a customer. Null where it has no title. */
+            title: string | null;
+            description: string | null;
+            side_effect: components["schemas"]["SideEffect"];
+            levels: components["schemas"]["Level"][];
+            /** @description What is read back after a write, as a sentence. */
+            read_back: string | null;
+            /** @description JSON Schema of the arguments. */
+            input_schema: Record<string, never>;
+        };
+        ConnectorType: {
+            /** @constant */
+            object: "connector_type";
+            type: components["schemas"]["ConnectorTypeName"];
+            title: string;
+            summary: string;
+            /** @enum {string} */
+            status: "stable" | "beta" | "dev";
+            icon: string;
+            modes: ("sandbox_only" | "drafts_only" | "dev_only")[];
+            setup_steps: string[];
+            /** @description Sizes in bytes, times in milliseconds. */
+            limits: {
+                [key: string]: number;
+            };
+            /**
+             * @description JSON Schema (2020-12) of the config, for forms and editors: its members in the order in which a person goes through
+             *     them, each with a title. `x-service-form` holds hints: `when` (drawn and sent only where those members of the same
+             *     object have one of these values, or would by default), `more` (most leave it as it is), `choices` (where in the
+             *     config its possible values stand) and `among` (only of the objects whose members have one of these values). A config that fits may still break a rule of its type.
+             */
+            config_schema: Record<string, never>;
+            /** @description Whether the config decides which tools there are. */
+            tools_dynamic: boolean;
+            /** @description The tools that every connector of the type has. */
+            tools: {
+                name: string;
+                side_effect: components["schemas"]["SideEffect"];
+                levels: components["schemas"]["Level"][];
+                read_back: string | null;
+            }[];
+            credentials: {
+                kind: components["schemas"]["CredentialKind"];
+                summary: string;
+                fields: {
+                    name: string;
+                    secret: boolean;
+                    help: string;
+                    prefix_hint: string | null;
+                }[];
+            }[];
+        };
+        EventCursor: string;
+        /**
+         * @description New ones may come at any time.
+         * @enum {string}
+         */
+        EventType: "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created";
+        Event: {
+            /** @constant */
+            object: "event";
+            id: string;
+            type: components["schemas"]["EventType"];
+            api_version: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Of the action; true where the event is about none. */
+            livemode: boolean;
+            org: components["schemas"]["OrgId"];
+            data: {
+                /**
+                 * @description With `hydrated`, what the matching list shows (actions, approvals as an admin key reads them, agents, or a
+                 *     `deed_summary`), as it is when the event is sent. Without, ids and states alone: the thin object.
+                 */
+                object: {
+                    /** @enum {string} */
+                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "webhook";
+                    id: string;
+                };
+            };
+            /** @description On streams alone. */
+            hydrated?: boolean;
+        };
+        StreamMessage: components["schemas"]["Event"] | {
+            /** @constant */
+            object: "stream";
+            org: components["schemas"]["OrgId"];
+            instance: string;
+            /** @description Everything behind the cursor follows. False without a cursor, and beside a `resync`. */
+            resumed: boolean;
+            heartbeat_s: number;
+            server_time: components["schemas"]["Timestamp"];
+        } | {
+            /** @constant */
+            object: "resync";
+            /** @enum {string} */
+            reason: "cursor_expired" | "other_instance" | "bus_reconnected" | "lagged";
+        } | {
+            code: components["schemas"]["ErrorCode"];
+            message: string;
+        };
         /** @enum {string} */
         SideEffect: "read" | "write" | "destructive" | "unknown";
         /**
@@ -2220,11 +2926,6 @@ export interface components {
          * @enum {string}
          */
         Level: "L0" | "L1" | "L2";
-        /**
-         * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
-         * @enum {string}
-         */
-        ServedConnectorTypeName: "rest";
         /** @enum {string} */
         Outcome: "allow" | "deny" | "require_approval";
         /**
@@ -2232,20 +2933,10 @@ export interface components {
          * @enum {string}
          */
         ExecutionStatus: "succeeded" | "failed" | "unknown";
-        /** @description The id of a rule of a policy. */
-        RuleId: string;
         /** @enum {string} */
         Verdict: "VERIFIED" | "MISMATCH" | "UNVERIFIABLE";
         /** @enum {string} */
         ActionState: "pending_approval" | "executing" | "witnessing" | "recorded" | "sealed";
-        /** @enum {string} */
-        DeedKind: "action" | "amendment" | "admin";
-        /** @enum {string} */
-        CredentialKind: "bearer" | "header" | "basic" | "query" | "none";
-        /** @enum {string} */
-        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
-        /** @enum {string} */
-        DiagnosticCode: "source_too_large" | "too_many_lines" | "too_complex" | "mixed_line_endings" | "invalid_character" | "yaml_syntax" | "yaml_alias" | "yaml_anchor" | "yaml_tag" | "yaml_directive" | "yaml_multiple_documents" | "yaml_flow" | "yaml_merge_key" | "yaml_complex_key" | "yaml_nesting" | "empty_source" | "duplicate_key" | "unknown_field" | "missing_field" | "wrong_type" | "invalid_value" | "too_many_items" | "misplaced_field" | "unsupported_version" | "not_supported_yet" | "too_few_approvers" | "duplicate_rule_id" | "invalid_glob" | "unreachable_rule" | "expression_too_long" | "expression_too_complex" | "expression_syntax" | "unknown_fact" | "fact_not_available" | "unknown_function" | "unsupported_expression" | "type_mismatch" | "not_boolean" | "invalid_pattern" | "invalid_literal" | "cost_too_high" | "level_never_met" | "never_equal" | "always_present" | "unguarded_fact" | "mixed_numbers" | "constant_condition" | "unknown_argument" | "optional_argument" | "argument_type" | "argument_value" | "no_such_tool" | "spend_never_charged" | "more_problems";
         /**
          * @description Which check refused a signed intent. `param` is the field of the intent, or the header, at fault.
          * @enum {string}
@@ -2281,78 +2972,6 @@ export interface components {
             signed_bytes: string | null;
             /** @description Of the arguments that were sent. Null where they have no canonical form. */
             args_digest: components["schemas"]["Digest"] | null;
-        };
-        /** @description Every error of every endpoint. */
-        Error: {
-            error: {
-                /** @enum {string} */
-                type: "invalid_request_error" | "authentication_error" | "permission_error" | "policy_error" | "rate_limit_error" | "api_error";
-                /** @description Branch on this. Codes are never renamed; new ones may be added. */
-                code: components["schemas"]["ErrorCode"];
-                /** @description What is wrong and what to do next, for people. */
-                message: string;
-                /** @description The field, parameter or header at fault; null when no single one is. */
-                param: string | null;
-                request_id: string;
-                /** Format: uri */
-                doc_url: string;
-                /** @description On `policy_invalid` only. */
-                diagnostics?: components["schemas"]["PolicyDiagnostic"][];
-                /** @description On a refusal of `POST /v1/actions` only. */
-                action?: components["schemas"]["Action"];
-                /** @description On `intent_invalid` and `intent_replay` only. */
-                reason?: components["schemas"]["IntentReason"];
-            };
-        };
-        List: {
-            /** @constant */
-            object: "list";
-            data: unknown[];
-            has_more: boolean;
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        Health: {
-            /** @constant */
-            object: "health";
-            /** @enum {string} */
-            status: "ok" | "degraded" | "down" | "draining";
-            /** @description Each thing that the service needs. `disk` is there where the database is embedded. */
-            checks: {
-                [key: string]: "ok" | "degraded" | "down";
-            };
-        };
-        Version: {
-            /** @constant */
-            object: "version";
-            version: string;
-            commit: string;
-            /** Format: date-time */
-            built_at: string | null;
-            node: string;
-            api_versions: components["schemas"]["ApiVersion"][];
-            default_api_version: components["schemas"]["ApiVersion"];
-            /**
-             * Format: uri
-             * @description Where this documentation is published, without a slash at its end. Null where nobody has said (SERVICE_DOCS_URL).
-             */
-            docs_url: string | null;
-        };
-        SealKeySet: {
-            /** @constant */
-            object: "seal_key_set";
-            keys: components["schemas"]["SealKey"][];
-        };
-        SealKey: {
-            kid: components["schemas"]["KeyFingerprint"];
-            /** @constant */
-            alg: "Ed25519";
-            public_key: string;
-            activated_at: components["schemas"]["Timestamp"];
-            /** Format: date-time */
-            retired_at: string | null;
-            /** Format: date-time */
-            revoked_at: string | null;
         };
         SubmitAction: {
             /**
@@ -2617,68 +3236,6 @@ export interface components {
             /** @constant */
             removed: true;
         };
-        Deed: {
-            /** @constant */
-            object: "deed";
-            id: components["schemas"]["DeedId"];
-            seq: number;
-            kind: components["schemas"]["DeedKind"];
-            action: components["schemas"]["ActionId"] | null;
-            issued_at: components["schemas"]["Timestamp"];
-            body_hash: components["schemas"]["Digest"];
-            /** @description The `body_hash` of the deed before; null for the first. */
-            prev_hash: components["schemas"]["Digest"] | null;
-            kid: components["schemas"]["KeyFingerprint"];
-            signature: string;
-            /** @description What the deed is about, as its bytes say. Null only for a moment after an upgrade, while the lists are made anew. */
-            about: components["schemas"]["AboutAction"] | components["schemas"]["AboutChange"] | null;
-        };
-        AboutAction: {
-            tool: string;
-            agent: {
-                id: components["schemas"]["AgentId"];
-                /** @description From the list of agents, since no deed holds it. Null where that does not know the agent yet. */
-                name: string | null;
-            } | null;
-            /**
-             * @description What came of the action. Null where the deed says nothing of it, as an amendment may.
-             * @enum {string|null}
-             */
-            outcome: "succeeded" | "failed" | "unknown" | "denied" | "expired" | "cancelled" | null;
-            /** @enum {string|null} */
-            level: "L0" | "L1" | "L2" | null;
-            /** @enum {string|null} */
-            verdict: "VERIFIED" | "MISMATCH" | "UNVERIFIABLE" | null;
-        };
-        AboutChange: {
-            /**
-             * @description What was done.
-             * @example agent.stopped
-             */
-            admin: string;
-            target: {
-                type: string;
-                id: string;
-            };
-        };
-        FileToSeal: {
-            sha256: components["schemas"]["Digest"];
-            bytes: number;
-            media_type: components["schemas"]["FileMediaType"];
-            /** @description One line. */
-            label: string;
-        };
-        /** @enum {string} */
-        FileMediaType: "application/pdf" | "text/markdown" | "application/json" | "text/plain" | "text/html";
-        SealedFile: {
-            /** @constant */
-            object: "sealed_file";
-            sha256: components["schemas"]["Digest"];
-            bytes: number;
-            media_type: components["schemas"]["FileMediaType"];
-            label: string;
-            deed: components["schemas"]["Deed"];
-        };
         ToolsToResolve: {
             /** @description Required with `tools`; left out, all connectors. */
             connector?: string;
@@ -2717,693 +3274,6 @@ export interface components {
             kind: components["schemas"]["DeedKind"];
             action: components["schemas"]["ActionId"] | null;
             issued_at?: components["schemas"]["Timestamp"];
-        };
-        EventCursor: string;
-        /**
-         * @description New ones may come at any time.
-         * @enum {string}
-         */
-        EventType: "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created";
-        Event: {
-            /** @constant */
-            object: "event";
-            id: string;
-            type: components["schemas"]["EventType"];
-            api_version: string;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Of the action; true where the event is about none. */
-            livemode: boolean;
-            org: components["schemas"]["OrgId"];
-            data: {
-                /**
-                 * @description With `hydrated`, what the matching list shows (actions, approvals as an admin key reads them, agents, or a
-                 *     `deed_summary`), as it is when the event is sent. Without, ids and states alone: the thin object.
-                 */
-                object: {
-                    /** @enum {string} */
-                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "webhook";
-                    id: string;
-                };
-            };
-            /** @description On streams alone. */
-            hydrated?: boolean;
-        };
-        StreamMessage: components["schemas"]["Event"] | {
-            /** @constant */
-            object: "stream";
-            org: components["schemas"]["OrgId"];
-            instance: string;
-            /** @description Everything behind the cursor follows. False without a cursor, and beside a `resync`. */
-            resumed: boolean;
-            heartbeat_s: number;
-            server_time: components["schemas"]["Timestamp"];
-        } | {
-            /** @constant */
-            object: "resync";
-            /** @enum {string} */
-            reason: "cursor_expired" | "other_instance" | "bus_reconnected" | "lagged";
-        } | {
-            code: components["schemas"]["ErrorCode"];
-            message: string;
-        };
-        LedgerCheck: {
-            /** @constant */
-            object: "ledger_check";
-            /** @enum {string} */
-            result: "intact" | "broken" | "incomplete";
-            /**
-             * @description Null when intact. Named as in the verdict about a bundle.
-             * @enum {unknown}
-             */
-            reason: "bad_record" | "record_mismatch" | "bad_cose_signature" | "gap" | "body_hash_mismatch" | "not_canonical" | "schema" | "wrong_seq" | "wrong_kid" | "wrong_org" | "bad_signature" | "duplicate" | "broken_link" | "time_went_back" | "seal_key_revoked" | "outside_key_window" | "unknown_key" | "key_not_pinned" | "missing_deeds" | "time_limit" | null;
-            /** @description The lowest seq that is not proven. */
-            first_bad_seq: number | null;
-            /** @description Whether every hash, seal and link of the range holds, whatever the keys are worth. */
-            links_intact: boolean;
-            /** @description Deeds that hold, counted from `first_seq`. */
-            checked: number;
-            first_seq: number | null;
-            last_seq: number | null;
-            /** @description The last deed of the ledger when the check began. */
-            head: {
-                seq: number;
-                body_hash: components["schemas"]["Digest"];
-            } | null;
-            checked_at: components["schemas"]["Timestamp"];
-        };
-        Agent: {
-            /** @constant */
-            object: "agent";
-            id: components["schemas"]["AgentId"];
-            /** @description For people; never changes. Several agents may have the same. */
-            name: string;
-            /** @enum {string} */
-            status: "active" | "stopped" | "suspended";
-            /** @description Why it was stopped or suspended. */
-            status_reason: string | null;
-            labels: components["schemas"]["Labels"];
-            /** @description The person who answers for it. */
-            owner: components["schemas"]["UserId"] | null;
-            intent_mode: components["schemas"]["IntentMode"];
-            budgets: components["schemas"]["Budgets"];
-            active_keys: number;
-            intent_keys: number;
-            created_at: components["schemas"]["Timestamp"];
-            usage?: components["schemas"]["AgentUsage"];
-        };
-        /** @description In lists that ask for it. */
-        AgentUsage: {
-            /**
-             * Format: date
-             * @description Today in the organization's time zone.
-             */
-            day: string;
-            /** @description Actions submitted today, refused ones included. */
-            calls: number;
-            /** @description Calls charged today to its budget of calls per day, denied ones left out; null where it has none. */
-            charged_calls: number | null;
-            /** @description Charged today to its budget of spend per day; empty where it has none, or nothing was spent. */
-            spend: components["schemas"]["Money"][];
-            /** @description When it submitted its last action, on whatever day. */
-            last_action_at: components["schemas"]["Timestamp"] | null;
-        };
-        /**
-         * @description Policies match on them.
-         * @example {
-         *       "team": "support"
-         *     }
-         */
-        Labels: {
-            [key: string]: string;
-        };
-        Money: {
-            /** @description In the smallest unit of the currency. */
-            amount: number;
-            /**
-             * @description ISO 4217 in lower case.
-             * @example eur
-             */
-            currency: string;
-        };
-        /** @description What it may use up in a day of the organization's time zone. Null is no budget. */
-        Budgets: {
-            calls_per_day: number | null;
-            spend_per_day: components["schemas"]["Money"] | null;
-        };
-        /** @description A budget that is left out stays; null removes it. */
-        ChangeBudgets: {
-            calls_per_day?: number | null;
-            spend_per_day?: components["schemas"]["Money"] | null;
-        };
-        CreateAgent: {
-            name: string;
-            labels?: components["schemas"]["Labels"];
-            /** @description A person of the organization. Left out, whoever asks; where a key asks, the organization's owner. */
-            owner?: components["schemas"]["UserId"];
-            intent_mode?: components["schemas"]["IntentMode"];
-            budgets?: components["schemas"]["ChangeBudgets"];
-            key?: components["schemas"]["CreateKey"];
-        };
-        UpdateAgent: {
-            intent_mode?: components["schemas"]["IntentMode"];
-            labels?: components["schemas"]["Labels"];
-            budgets?: components["schemas"]["ChangeBudgets"];
-        };
-        ChangeAgentStatus: {
-            /** @description One line; sealed in the deed. */
-            reason?: string;
-        };
-        ChangedAgentStatus: components["schemas"]["Agent"] & {
-            deed: components["schemas"]["ChangeDeed"];
-        };
-        ChangedAgent: components["schemas"]["ChangedAgentStatus"] & {
-            /** @description Of every change, in their order. */
-            deeds: components["schemas"]["DeedId"][];
-        };
-        CreatedAgent: components["schemas"]["ChangedAgent"] & {
-            key?: components["schemas"]["ApiKey"];
-            secret?: components["schemas"]["ShownSecret"];
-        };
-        /** @description The deed that seals the change, of several the first; null when nothing changed. */
-        ChangeDeed: components["schemas"]["DeedId"] | null;
-        /** @description The whole key, shown this once. Null in the answer to a repetition. */
-        ShownSecret: string | null;
-        ApiKey: {
-            /** @constant */
-            object: "api_key";
-            id: components["schemas"]["KeyId"];
-            agent: components["schemas"]["AgentId"];
-            /** @description As the key begins. */
-            prefix: string;
-            livemode: boolean;
-            scopes: components["schemas"]["AgentScope"][];
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Set by a roll; from then on it answers `api_key_expired`. */
-            expires_at: components["schemas"]["Timestamp"] | null;
-            revoked_at: components["schemas"]["Timestamp"] | null;
-        };
-        EndedKey: components["schemas"]["ApiKey"] & {
-            deed: components["schemas"]["ChangeDeed"];
-        };
-        IssuedKey: components["schemas"]["EndedKey"] & {
-            secret: components["schemas"]["ShownSecret"];
-        };
-        CreateKey: {
-            /**
-             * @description Recorded with every action; test keys begin with `svc_test_`, and run tools all the same.
-             * @default false
-             */
-            livemode: boolean;
-            /** @description Left out, all of them. */
-            scopes?: components["schemas"]["AgentScope"][];
-        };
-        RollKey: {
-            /** @default 86400 */
-            overlap_seconds: number;
-        };
-        IntentKey: {
-            /** @constant */
-            object: "intent_key";
-            kid: components["schemas"]["KeyFingerprint"];
-            agent: components["schemas"]["AgentId"];
-            public_key: components["schemas"]["PublicKey"];
-            created_at: components["schemas"]["Timestamp"];
-            created_by: components["schemas"]["Actor"];
-            /** @description The deed that seals its registration. */
-            deed: components["schemas"]["DeedId"] | null;
-        };
-        /** @description An Ed25519 public key, 32 bytes in base64url. */
-        PublicKey: string;
-        AddIntentKey: {
-            public_key: components["schemas"]["PublicKey"];
-        };
-        DeletedIntentKey: {
-            /** @constant */
-            object: "intent_key";
-            kid: components["schemas"]["KeyFingerprint"];
-            agent: components["schemas"]["AgentId"];
-            /** @constant */
-            deleted: true;
-            deed: components["schemas"]["DeedId"];
-        };
-        Connector: {
-            /** @constant */
-            object: "connector";
-            id: components["schemas"]["ConnectorId"];
-            name: components["schemas"]["ConnectorName"];
-            type: components["schemas"]["ConnectorTypeName"];
-            description: string | null;
-            /** @enum {string} */
-            status: "active" | "disabled";
-            config: components["schemas"]["ConnectorConfig"];
-            config_hash: components["schemas"]["Digest"];
-            /** @description What may be known of it; null when there is none. */
-            credential: components["schemas"]["CredentialFacts"] | null;
-            health: components["schemas"]["ConnectorHealth"];
-            tools: components["schemas"]["Tool"][];
-            /** @description On answers to changes; null when nothing changed. */
-            deed?: components["schemas"]["DeedId"] | null;
-            /** @description On the answer to a change. What the enforced policy has to say of the tools since, and did not before. */
-            policy_warnings?: components["schemas"]["PolicyDiagnostic"][];
-            created_at: components["schemas"]["Timestamp"];
-            updated_at: components["schemas"]["Timestamp"];
-        };
-        /** @description What the last test found. A test speaks of the config and the credential that it tested, and of no others. */
-        ConnectorHealth: {
-            /**
-             * @description `not_tested` also where config or credential have changed since the last test.
-             * @enum {string}
-             */
-            status: "passing" | "warnings" | "failing" | "not_tested";
-            /** @description Why a breaker disabled it. */
-            reason: string | null;
-            /** @description When the test was made that `status` comes from; null where it is `not_tested`. */
-            tested_at: components["schemas"]["Timestamp"] | null;
-            /** @description The last test, also one of an earlier config or credential; null where none was made. */
-            last_test: components["schemas"]["ConnectorTest"] | null;
-        };
-        ConnectorTest: {
-            /** @constant */
-            object: "connector_test";
-            connector: components["schemas"]["ConnectorId"];
-            /**
-             * @description `failing` where a check failed; `warnings` where calls may work all the same, as when the system answered 429;
-             *     `passing` where none failed, whatever was skipped.
-             * @enum {string}
-             */
-            status: "passing" | "warnings" | "failing";
-            /** @description In the order in which they were made. What rests on a check that failed is skipped. */
-            checks: {
-                /** @description `config`, `credentials`, `destination`, `tls`, `auth`, and what a type checks beside them. */
-                check: string;
-                /** @enum {string} */
-                status: "passed" | "skipped" | "failed";
-                /** @description What was found. Holds no word of the system's answer. */
-                detail: string;
-                /** @description What to do. */
-                fix: string | null;
-            }[];
-            /** @description When it began. */
-            tested_at: components["schemas"]["Timestamp"];
-            config_hash: components["schemas"]["Digest"];
-            /** @description Names the stored credential, and says nothing of it; null where there was none. */
-            credential_version: string | null;
-        };
-        DeletedConnector: {
-            /** @constant */
-            object: "connector";
-            id: components["schemas"]["ConnectorId"];
-            name: components["schemas"]["ConnectorName"];
-            /** @constant */
-            deleted: true;
-            deed: components["schemas"]["DeedId"];
-        };
-        CreateConnector: {
-            type: components["schemas"]["ServedConnectorTypeName"];
-            name: components["schemas"]["ConnectorName"];
-            description?: string;
-            config: components["schemas"]["ConnectorConfig"];
-        };
-        UpdateConnector: {
-            description?: string | null;
-            /** @enum {string} */
-            status?: "active" | "disabled";
-            config?: components["schemas"]["ConnectorConfig"];
-            expected_config_hash?: components["schemas"]["Digest"];
-        };
-        CredentialFacts: {
-            kind: components["schemas"]["CredentialKind"];
-            fields: string[];
-            /** @description The last characters of the secret. */
-            hint: string | null;
-            /** @description When it was stored, in place of another or of none. */
-            set_at: components["schemas"]["Timestamp"];
-        };
-        PutCredentials: {
-            kind: components["schemas"]["CredentialKind"];
-            /** @description `token` for bearer, `value` for header and query, `username` and `password` for basic. */
-            secret?: {
-                [key: string]: string;
-            };
-        };
-        ConnectorConfig: components["schemas"]["RestConfig"];
-        /** @description The config of a REST connector. At most 64 KiB. */
-        RestConfig: {
-            /**
-             * Format: uri
-             * @description https in production; no userinfo, query or fragment.
-             */
-            base_url: string;
-            /** @description How the credential travels. */
-            auth?: {
-                /**
-                 * @default none
-                 * @enum {string}
-                 */
-                kind: "bearer" | "header" | "basic" | "query" | "none";
-                /** @default X-API-Key */
-                header: string;
-                /** @default api_key */
-                param: string;
-            };
-            allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE")[];
-            allowed_path_prefixes: string[];
-            /** @default 10000 */
-            timeout_ms: number;
-            /** @default 4194304 */
-            max_response_bytes: number;
-            /**
-             * @default none
-             * @enum {string}
-             */
-            redirects: "none" | "same_host";
-            /** @default true */
-            send_action_id: boolean;
-            headers?: {
-                [key: string]: string;
-            };
-            /** @description The request of a connection test; kept, and not run by this version. */
-            test?: {
-                /** @enum {string} */
-                method?: "GET" | "HEAD";
-                path?: string;
-            };
-            tools: components["schemas"]["RestTool"][];
-        };
-        RestTool: {
-            name: string;
-            description?: string;
-            /** @enum {string} */
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description Under an allowed prefix; `{placeholders}` are whole segments. */
-            path: string;
-            /** @enum {string} */
-            side_effect?: "read" | "write" | "destructive";
-            idempotent?: boolean;
-            /** @example Idempotency-Key */
-            idempotency_header?: string;
-            args?: {
-                [key: string]: components["schemas"]["RestArgument"];
-            };
-            readback?: {
-                tool: string;
-                args?: Record<string, never>;
-                expect?: Record<string, never>;
-                /**
-                 * @default strong
-                 * @enum {string}
-                 */
-                consistency: "strong" | "eventual";
-                attempts?: number;
-                /** @default 300 */
-                interval_ms: number;
-                /**
-                 * @default gap
-                 * @enum {string}
-                 */
-                on_not_found: "gap" | "violation";
-            };
-            /** @description A CEL expression over `args` and `observation`. */
-            postcondition?: string;
-        };
-        RestArgument: {
-            /** @enum {string} */
-            in: "path" | "query" | "body" | "header";
-            /** @enum {string} */
-            type: "string" | "integer" | "number" | "boolean" | "object" | "array";
-            enum?: unknown[];
-            /** @description RE2. */
-            pattern?: string;
-            min?: number;
-            max?: number;
-            max_length?: number;
-            /** @default false */
-            required: boolean;
-            /** @default false */
-            sensitive: boolean;
-            /**
-             * @description For lists in the query, where `form` is the default: `a=x&a=y`. `comma`: `a=x,y`; `pipe`: `a=x%7Cy`; `space`: `a=x%20y`; `brackets`: `a%5B%5D=x&a%5B%5D=y`.
-             * @enum {string}
-             */
-            style?: "form" | "comma" | "pipe" | "space" | "brackets";
-            header?: string;
-            description?: string;
-        };
-        Tool: {
-            /** @constant */
-            object: "tool";
-            /** @description The qualified name. */
-            name: string;
-            connector: components["schemas"]["ConnectorId"];
-            /** @description What it does, after "wants to": refund a customer. Null where it has no title. */
-            title: string | null;
-            description: string | null;
-            side_effect: components["schemas"]["SideEffect"];
-            levels: components["schemas"]["Level"][];
-            /** @description What is read back after a write, as a sentence. */
-            read_back: string | null;
-            /** @description JSON Schema of the arguments. */
-            input_schema: Record<string, never>;
-        };
-        ConnectorType: {
-            /** @constant */
-            object: "connector_type";
-            type: components["schemas"]["ConnectorTypeName"];
-            title: string;
-            summary: string;
-            /** @enum {string} */
-            status: "stable" | "beta" | "dev";
-            icon: string;
-            modes: ("sandbox_only" | "drafts_only" | "dev_only")[];
-            setup_steps: string[];
-            /** @description Sizes in bytes, times in milliseconds. */
-            limits: {
-                [key: string]: number;
-            };
-            /**
-             * @description JSON Schema (2020-12) of the config, for forms and editors: its members in the order in which a person goes through
-             *     them, each with a title. `x-service-form` holds hints: `when` (drawn and sent only where those members of the same
-             *     object have one of these values, or would by default), `more` (most leave it as it is), `choices` (where in the
-             *     config its possible values stand) and `among` (only of the objects whose members have one of these values). A config that fits may still break a rule of its type.
-             */
-            config_schema: Record<string, never>;
-            /** @description Whether the config decides which tools there are. */
-            tools_dynamic: boolean;
-            /** @description The tools that every connector of the type has. */
-            tools: {
-                name: string;
-                side_effect: components["schemas"]["SideEffect"];
-                levels: components["schemas"]["Level"][];
-                read_back: string | null;
-            }[];
-            credentials: {
-                kind: components["schemas"]["CredentialKind"];
-                summary: string;
-                fields: {
-                    name: string;
-                    secret: boolean;
-                    help: string;
-                    prefix_hint: string | null;
-                }[];
-            }[];
-        };
-        Policy: {
-            /** @constant */
-            object: "policy";
-            id: components["schemas"]["PolicyId"];
-            name: string;
-            /**
-             * @description The slot that one of its versions is in; null when none decides anything.
-             * @enum {unknown}
-             */
-            activation: "enforce" | "shadow" | null;
-            enforced_version: components["schemas"]["PolicyVersionId"] | null;
-            shadow_version: components["schemas"]["PolicyVersionId"] | null;
-            latest_version: components["schemas"]["PolicyVersion"];
-            /** @description On answers to changes that seal one; null when nothing changed. */
-            deed?: components["schemas"]["DeedId"] | null;
-            /** @description On the answer that saved a source. What there is to say of it; warnings alone. */
-            diagnostics?: components["schemas"]["PolicyDiagnostic"][];
-            created_at: components["schemas"]["Timestamp"];
-        };
-        StartReplay: {
-            /**
-             * Format: date-time
-             * @description Actions created at this instant or later. By default 14 days before `to`; at most 90.
-             */
-            from?: string;
-            /**
-             * Format: date-time
-             * @description Actions created before this instant. By default, and at the latest, now.
-             */
-            to?: string;
-        };
-        PolicySlots: {
-            /** @constant */
-            object: "policy_slots";
-            /** @description What decides; null where nothing is enforced, so that everything is denied. */
-            enforced: components["schemas"]["PolicySlot"] | null;
-            /** @description What is asked too, and decides nothing. */
-            shadow: components["schemas"]["PolicySlot"] | null;
-        };
-        PolicySlot: {
-            policy: {
-                id: components["schemas"]["PolicyId"];
-                name: string;
-            };
-            policy_version: components["schemas"]["PolicyVersionId"];
-            version: number;
-            since: components["schemas"]["Timestamp"];
-            /** @description Who activated it; null where that was recorded before it was told. */
-            by: components["schemas"]["Actor"] | null;
-        };
-        Replay: {
-            /** @constant */
-            object: "replay";
-            id: components["schemas"]["ReplayId"];
-            /**
-             * @description Who wanted it. More values may come.
-             * @enum {string}
-             */
-            purpose: "manual";
-            /** @enum {string} */
-            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-            policy: components["schemas"]["PolicyId"];
-            policy_version: components["schemas"]["PolicyVersionId"];
-            version: number;
-            from: components["schemas"]["Timestamp"];
-            to: components["schemas"]["Timestamp"];
-            compared_with: components["schemas"]["ComparedWith"];
-            progress: {
-                /** @description Actions looked at. */
-                done: number;
-                /** @description Actions in the window when it was asked for. */
-                total: number;
-            };
-            requested_by: components["schemas"]["Actor"];
-            /** @description Null until it has succeeded. */
-            result: components["schemas"]["ReplayResult"] | null;
-            /** @description Of the result in canonical form (RFC 8785). Two replays that found the same have the same. */
-            digest: components["schemas"]["Digest"] | null;
-            /**
-             * @description Null unless it has failed: `policy_unavailable` where the version does not compile any more, `internal_error` where the
-             *     process that ran it came to a bad end five times in a row.
-             */
-            error_code: string | null;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Null while it is queued or running. */
-            ended_at: components["schemas"]["Timestamp"] | null;
-        };
-        ReplayResult: {
-            /** @description Actions that the version was asked about. */
-            judged: number;
-            /** @description Actions that say nothing about the version. They are counted, never guessed. */
-            skipped: {
-                /** @description The version, or the one in force, took too long to judge them. Enforced, it refuses such calls. */
-                time_limit: number;
-                /** @description Retention has removed what was judged. */
-                payload_removed: number;
-                /** @description What is stored is not what was judged. Run an audit. */
-                payload_damaged: number;
-                /**
-                 * @description What the policy of that time said is not on record, because something else refused the call: a Stop, an unknown
-                 *     tool, a signed intent, a budget.
-                 */
-                not_asked: number;
-            };
-            /**
-             * @description Actions about which the version says something else than what was decided then. Not in replays of older versions of
-             *     the service, which compared with nothing else.
-             */
-            changed_from_recorded?: number;
-            /**
-             * @description What the version would change, the most frequent first. `from` is what the version in force says; where none is in force,
-             *     what was decided then.
-             */
-            changes: {
-                from: components["schemas"]["Outcome"];
-                to: components["schemas"]["Outcome"];
-                /** @description Of the version that is replayed; null where its default decides. */
-                rule_id: components["schemas"]["RuleId"] | null;
-                /**
-                 * @description `builtin` where the condition of the rule had no answer, which refuses the call whatever the rule says.
-                 * @enum {unknown}
-                 */
-                source: "rule" | "default" | "builtin";
-                count: number;
-                /** @description The oldest of these actions. */
-                sample: components["schemas"]["ActionId"][];
-            }[];
-            by_rule: (components["schemas"]["ReplayTally"] & {
-                rule_id: components["schemas"]["RuleId"] | null;
-                /**
-                 * @description `builtin` where a condition had no answer.
-                 * @enum {unknown}
-                 */
-                source: "rule" | "default" | "builtin";
-            })[];
-            by_tool: (components["schemas"]["ReplayTally"] & {
-                /** @description Null for all tools beyond the first 200 that were met. */
-                tool: string | null;
-            })[];
-            by_agent: (components["schemas"]["ReplayTally"] & {
-                /** @description Null for all agents beyond the first 200 that were met. */
-                agent: components["schemas"]["AgentId"] | null;
-            })[];
-            /** @description Calls that a person denied, and that the version would let through without asking. */
-            allows_denied_by_person: number;
-            /** @description Calls that were refused without asking anybody, and that the version would let through without asking. */
-            allows_never_asked: number;
-        };
-        /** @description How the version decides these; `changed` counts those that it decides otherwise than the policy in force did. */
-        ReplayTally: {
-            judged: number;
-            changed: number;
-            allow: number;
-            require_approval: number;
-            deny: number;
-        };
-        PolicyVersion: {
-            /** @constant */
-            object: "policy_version";
-            id: components["schemas"]["PolicyVersionId"];
-            policy: components["schemas"]["PolicyId"];
-            version: number;
-            version_hash: components["schemas"]["Digest"];
-            source_hash: components["schemas"]["Digest"];
-            /** @description YAML, at most 256 KiB. */
-            source: string;
-            /**
-             * @description What the source says in short, in its order; on answers about one version. Null where the version of the service that
-             *     answers cannot read the source.
-             */
-            rules?: {
-                id: components["schemas"]["RuleId"];
-                decision: components["schemas"]["Outcome"];
-                description: string | null;
-                /** @description Of its id in the source, from 1. */
-                line: number;
-            }[] | null;
-            notes: string | null;
-            author: components["schemas"]["Actor"];
-            /** @enum {string} */
-            origin: "user" | "starter" | "suggestion";
-            /**
-             * @description The slot it is in; null when it decides nothing.
-             * @enum {unknown}
-             */
-            activation: "enforce" | "shadow" | null;
-            /** @description On answers to changes that seal one; null when nothing changed. */
-            deed?: components["schemas"]["DeedId"] | null;
-            /** @description On the answer that saved a source. What there is to say of it; warnings alone. */
-            diagnostics?: components["schemas"]["PolicyDiagnostic"][];
-            created_at: components["schemas"]["Timestamp"];
-        };
-        /** @description Who did it; ids only, never names or addresses. */
-        Actor: {
-            /** @enum {string} */
-            type: "agent" | "user" | "admin_key" | "operator" | "system";
-            id: string | null;
         };
         /** @description By `status`; `total` counts those that go on, too. */
         OverviewActions: {
@@ -3577,6 +3447,467 @@ export interface components {
             })[];
             /** @description The sums of what `data` left out; null where it has all. */
             others: null | components["schemas"]["VerdictStatsSums"];
+        };
+        /** @enum {string} */
+        DeedKind: "action" | "amendment" | "admin";
+        SealKeySet: {
+            /** @constant */
+            object: "seal_key_set";
+            keys: components["schemas"]["SealKey"][];
+        };
+        SealKey: {
+            kid: components["schemas"]["KeyFingerprint"];
+            /** @constant */
+            alg: "Ed25519";
+            public_key: string;
+            activated_at: components["schemas"]["Timestamp"];
+            /** Format: date-time */
+            retired_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+        };
+        Deed: {
+            /** @constant */
+            object: "deed";
+            id: components["schemas"]["DeedId"];
+            seq: number;
+            kind: components["schemas"]["DeedKind"];
+            action: components["schemas"]["ActionId"] | null;
+            issued_at: components["schemas"]["Timestamp"];
+            body_hash: components["schemas"]["Digest"];
+            /** @description The `body_hash` of the deed before; null for the first. */
+            prev_hash: components["schemas"]["Digest"] | null;
+            kid: components["schemas"]["KeyFingerprint"];
+            signature: string;
+            /** @description What the deed is about, as its bytes say. Null only for a moment after an upgrade, while the lists are made anew. */
+            about: components["schemas"]["AboutAction"] | components["schemas"]["AboutChange"] | null;
+        };
+        AboutAction: {
+            tool: string;
+            agent: {
+                id: components["schemas"]["AgentId"];
+                /** @description From the list of agents, since no deed holds it. Null where that does not know the agent yet. */
+                name: string | null;
+            } | null;
+            /**
+             * @description What came of the action. Null where the deed says nothing of it, as an amendment may.
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "unknown" | "denied" | "expired" | "cancelled" | null;
+            /** @enum {string|null} */
+            level: "L0" | "L1" | "L2" | null;
+            /** @enum {string|null} */
+            verdict: "VERIFIED" | "MISMATCH" | "UNVERIFIABLE" | null;
+        };
+        AboutChange: {
+            /**
+             * @description What was done.
+             * @example agent.stopped
+             */
+            admin: string;
+            target: {
+                type: string;
+                id: string;
+            };
+        };
+        FileToSeal: {
+            sha256: components["schemas"]["Digest"];
+            bytes: number;
+            media_type: components["schemas"]["FileMediaType"];
+            /** @description One line. */
+            label: string;
+        };
+        /** @enum {string} */
+        FileMediaType: "application/pdf" | "text/markdown" | "application/json" | "text/plain" | "text/html";
+        SealedFile: {
+            /** @constant */
+            object: "sealed_file";
+            sha256: components["schemas"]["Digest"];
+            bytes: number;
+            media_type: components["schemas"]["FileMediaType"];
+            label: string;
+            deed: components["schemas"]["Deed"];
+        };
+        LedgerCheck: {
+            /** @constant */
+            object: "ledger_check";
+            /** @enum {string} */
+            result: "intact" | "broken" | "incomplete";
+            /**
+             * @description Null when intact. Named as in the verdict about a bundle.
+             * @enum {unknown}
+             */
+            reason: "bad_record" | "record_mismatch" | "bad_cose_signature" | "gap" | "body_hash_mismatch" | "not_canonical" | "schema" | "wrong_seq" | "wrong_kid" | "wrong_org" | "bad_signature" | "duplicate" | "broken_link" | "time_went_back" | "seal_key_revoked" | "outside_key_window" | "unknown_key" | "key_not_pinned" | "missing_deeds" | "time_limit" | null;
+            /** @description The lowest seq that is not proven. */
+            first_bad_seq: number | null;
+            /** @description Whether every hash, seal and link of the range holds, whatever the keys are worth. */
+            links_intact: boolean;
+            /** @description Deeds that hold, counted from `first_seq`. */
+            checked: number;
+            first_seq: number | null;
+            last_seq: number | null;
+            /** @description The last deed of the ledger when the check began. */
+            head: {
+                seq: number;
+                body_hash: components["schemas"]["Digest"];
+            } | null;
+            checked_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Each may do what the ones before it may.
+         * @enum {unknown}
+         */
+        Role: "viewer" | "admin" | "owner";
+        EmailAddress: string;
+        Login: {
+            email: components["schemas"]["EmailAddress"];
+            /** @description A path of the Console. Anything else is dropped. */
+            next?: string;
+        };
+        LoginRequest: {
+            /** @constant */
+            object: "login_request";
+            expires_in_s: number;
+            code_digits: number;
+        };
+        LoginToken: {
+            token: string;
+        };
+        LoginPreview: {
+            /** @constant */
+            object: "login_preview";
+            /** @enum {unknown} */
+            purpose: "sign_in" | "invite";
+            email: string | null;
+            /** @description Null where the person belongs to several organizations. */
+            org: null | {
+                id: components["schemas"]["OrgId"];
+                name: string;
+            };
+            role: null | components["schemas"]["Role"];
+            /** @description Who invited, null of another sign-in. `email` is that of a member who has one. */
+            invited_by: null | {
+                /** @enum {unknown} */
+                type: "user" | "admin_key" | "operator";
+                email: string | null;
+            };
+            expires_at: components["schemas"]["Timestamp"];
+        };
+        /** @description Either `token`, or `email` and `code`. */
+        SignIn: {
+            token?: string;
+            email?: string;
+            code?: string;
+        };
+        SignedIn: components["schemas"]["Me"] & {
+            /** @description The `next` of the request that the mail answered, as far as it is a path of the Console; else `/app`. */
+            next: string;
+        };
+        SwitchOrganization: {
+            org: string;
+        };
+        SignOut: {
+            /**
+             * @description Every session of the person, in every organization.
+             * @default false
+             */
+            everywhere: boolean;
+        };
+        Me: {
+            /** @constant */
+            object: "me";
+            user: {
+                /** @constant */
+                object: "user";
+                id: components["schemas"]["UserId"];
+                email: string | null;
+            };
+            session: components["schemas"]["Session"];
+            org: {
+                id: components["schemas"]["OrgId"];
+                name: string;
+                /** @enum {unknown} */
+                status: "active" | "stopped";
+            };
+            membership: components["schemas"]["Membership"];
+            organizations: {
+                id: components["schemas"]["OrgId"];
+                name: string;
+                role: components["schemas"]["Role"];
+            }[];
+            /** @description What `Service-CSRF` must say on changes. Null where the browser's cookie is not this session's. */
+            csrf_token: string | null;
+        };
+        Session: {
+            /** @constant */
+            object: "session";
+            id: components["schemas"]["SessionId"];
+            org: components["schemas"]["OrgId"];
+            /** @enum {unknown} */
+            via: "link" | "code" | "invite" | "org_switch";
+            created_at: components["schemas"]["Timestamp"];
+            last_seen_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+            idle_expires_at: components["schemas"]["Timestamp"];
+            /** @description The client's IPv4 address, or the /64 of its IPv6 address. */
+            network: string;
+            user_agent: string | null;
+            current: boolean;
+        };
+        DeletedSession: {
+            /** @constant */
+            object: "session";
+            id: components["schemas"]["SessionId"];
+            /** @constant */
+            deleted: true;
+        };
+        /** @enum {string} */
+        SecurityEventType: "user.signed_in" | "user.signed_out" | "user.sign_in_failed" | "login_link.issued" | "member.address_set" | "admin_key.created" | "admin_key.rolled" | "admin_key.revoked" | "agent_key.created" | "agent_key.rolled" | "agent_key.revoked" | "intent_key.added" | "intent_key.removed" | "export.started";
+        SecurityEventKey: {
+            /** @description Of the key that was issued, rolled or revoked; of an intent key its `kid`. */
+            id: string;
+            /** @description As the key begins that was issued; null where none was. */
+            prefix: string | null;
+            /** @description Of a roll, the key that was issued. */
+            successor: components["schemas"]["KeyId"] | null;
+            /** @description Whose key it is; null for an admin key. */
+            agent: components["schemas"]["AgentId"] | null;
+        };
+        SecurityEventExport: {
+            /**
+             * @description A bundle of deeds.
+             * @enum {unknown}
+             */
+            kind: "deeds";
+            /** @description As it was asked for, over `issued_at`, inclusive; null is from the first deed. */
+            from: components["schemas"]["Timestamp"] | null;
+            /** @description The same, exclusive; null is to the last deed. */
+            to: components["schemas"]["Timestamp"] | null;
+            /** @description Null where the range holds no deed. */
+            first_seq: number | null;
+            /** @description Null where the range holds no deed. */
+            last_seq: number | null;
+        };
+        SecurityEvent: {
+            /** @constant */
+            object: "security_event";
+            id: string;
+            type: components["schemas"]["SecurityEventType"];
+            /** @description Who did it; of a sign-in that failed the service, since who tried is not known. Null only while the list is made anew after an upgrade. */
+            by: components["schemas"]["Actor"] | null;
+            /** @description Whom it is about; null where it is about a key or an export. */
+            user: components["schemas"]["UserId"] | null;
+            /** @description Of a sign-in and a sign-out. */
+            session: components["schemas"]["SessionId"] | null;
+            /** @description Where a key was issued, rolled or revoked. */
+            key: components["schemas"]["SecurityEventKey"] | null;
+            /** @description Where an export began. */
+            export: components["schemas"]["SecurityEventExport"] | null;
+            /**
+             * @description Of a sign-in.
+             * @enum {unknown}
+             */
+            via: "link" | "code" | "invite" | "org_switch" | null;
+            /**
+             * @description Of a sign-out, and of a sign-in that failed.
+             * @enum {unknown}
+             */
+            why: "signed_out" | "everywhere" | "ended" | "switched" | "address_set" | "wrong_code" | "code_used_up" | null;
+            at: components["schemas"]["Timestamp"];
+        };
+        Organization: {
+            /** @constant */
+            object: "organization";
+            id: components["schemas"]["OrgId"];
+            name: string;
+            timezone: string;
+            /** @enum {unknown} */
+            status: "active" | "stopped";
+            stopped_at: null | components["schemas"]["Timestamp"];
+            stopped_by: null | components["schemas"]["Actor"];
+            /** @description Actions that were sent to a tool and have not ended, as far as the lists know. */
+            in_flight: number;
+            /** @description Applies where a request names no version; null, the latest does. */
+            pinned_version: null | components["schemas"]["ApiVersion"];
+            /** @description After how many days request and result bodies are removed; null, after 90. */
+            retention_days: number | null;
+            approvals: components["schemas"]["ApprovalSettings"];
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Of a change; null where nothing changed. */
+            deed?: null | components["schemas"]["DeedId"];
+        };
+        ApprovalSettings: {
+            /** @enum {unknown} */
+            mail?: "decide" | "review_only" | "off";
+            /** @enum {unknown} */
+            chat?: "decide" | "review_only" | "off";
+            expires_in_s?: number;
+        };
+        UpdateOrganization: {
+            name?: string;
+            /** @description An IANA name, kept as it was sent. */
+            timezone?: string;
+            pinned_version?: components["schemas"]["ApiVersion"];
+            retention_days?: number | null;
+            approvals?: components["schemas"]["ApprovalSettings"];
+        };
+        Membership: {
+            /** @constant */
+            object: "membership";
+            id: components["schemas"]["MembershipId"];
+            org: components["schemas"]["OrgId"];
+            user: components["schemas"]["UserId"];
+            /**
+             * @description Of a member the address that the person has now; of who is invited the one that this organization invited. Null once the
+             *     membership is over, or where the person was erased or never had one.
+             */
+            email: string | null;
+            role: components["schemas"]["Role"];
+            /** @enum {unknown} */
+            status: "invited" | "active" | "removed";
+            /**
+             * @description Values of Service-On-Behalf-Of that mean this person, who approves nothing that runs for them. Who is removed and invited again has
+             *     them still, those apart that mean another member by now.
+             */
+            references: string[];
+            /** @description Not kept by who is removed and invited again. */
+            chat_accounts: string[];
+            invited_by: null | components["schemas"]["Actor"];
+            invitation_expires_at: null | components["schemas"]["Timestamp"];
+            joined_at: null | components["schemas"]["Timestamp"];
+            /** @description Of a change; null where nothing changed. */
+            deed?: null | components["schemas"]["DeedId"];
+            /** @description Of a change of several parts, and of a removal with the keys that it revoked. */
+            deeds?: components["schemas"]["DeedId"][];
+            /** @description Of a change of the role and of a removal, the admin keys of the person that it revoked. */
+            revoked_keys?: components["schemas"]["KeyId"][];
+            /** @description Of the same, the working admin keys of the person that somebody wanted kept. */
+            kept_keys?: components["schemas"]["KeyId"][];
+        };
+        InviteMember: {
+            email: components["schemas"]["EmailAddress"];
+            role: components["schemas"]["Role"];
+        };
+        ChangeMember: {
+            role?: components["schemas"]["Role"];
+            /** @description With a `role` below admin, the admin keys that the person made and that are not revoked. */
+            keep_keys?: components["schemas"]["KeyId"][];
+            references?: components["schemas"]["Reference"][];
+            /** @description `<connector>:<account>` */
+            chat_accounts?: string[];
+        };
+        AdminKey: {
+            /** @constant */
+            object: "api_key";
+            id: components["schemas"]["KeyId"];
+            org: components["schemas"]["OrgId"];
+            prefix: string;
+            livemode: boolean;
+            scopes: "admin"[];
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * @description Who was shown its secret: the person who made or rolled it, or an operator. Null where it was not recorded: the key is
+             *     from before keys told who made them.
+             */
+            created_by: null | components["schemas"]["Actor"];
+            /** @description Written about every five minutes while the key is used. Null: not used since uses are written down. */
+            last_used_at: null | components["schemas"]["Timestamp"];
+            /** @description The end that it was made with or, of a rolled key, the end of the overlap. From then on it is refused with `api_key_expired`. */
+            expires_at: null | components["schemas"]["Timestamp"];
+            revoked_at: null | components["schemas"]["Timestamp"];
+            /** @description The key that it was rolled to. */
+            replaced_by: null | components["schemas"]["KeyId"];
+            /** @description The whole key, in the answer that made it; null where that was replayed. */
+            secret?: string | null;
+            deed?: null | components["schemas"]["DeedId"];
+        };
+        CreateAdminKey: {
+            /** @default true */
+            livemode: boolean;
+            /** @description A time to come at which it ends. Null or left out, it ends by a revocation alone. */
+            expires_at?: null | components["schemas"]["Timestamp"];
+        };
+        RollAdminKey: {
+            /** @default 86400 */
+            overlap_seconds: number;
+        };
+        /** @description The id of a rule of a policy. */
+        RuleId: string;
+        /** @enum {string} */
+        DiagnosticCode: "source_too_large" | "too_many_lines" | "too_complex" | "mixed_line_endings" | "invalid_character" | "yaml_syntax" | "yaml_alias" | "yaml_anchor" | "yaml_tag" | "yaml_directive" | "yaml_multiple_documents" | "yaml_flow" | "yaml_merge_key" | "yaml_complex_key" | "yaml_nesting" | "empty_source" | "duplicate_key" | "unknown_field" | "missing_field" | "wrong_type" | "invalid_value" | "too_many_items" | "misplaced_field" | "unsupported_version" | "not_supported_yet" | "too_few_approvers" | "duplicate_rule_id" | "invalid_glob" | "unreachable_rule" | "expression_too_long" | "expression_too_complex" | "expression_syntax" | "unknown_fact" | "fact_not_available" | "unknown_function" | "unsupported_expression" | "type_mismatch" | "not_boolean" | "invalid_pattern" | "invalid_literal" | "cost_too_high" | "level_never_met" | "never_equal" | "always_present" | "unguarded_fact" | "mixed_numbers" | "constant_condition" | "unknown_argument" | "optional_argument" | "argument_type" | "argument_value" | "no_such_tool" | "spend_never_charged" | "more_problems";
+        Policy: {
+            /** @constant */
+            object: "policy";
+            id: components["schemas"]["PolicyId"];
+            name: string;
+            /**
+             * @description The slot that one of its versions is in; null when none decides anything.
+             * @enum {unknown}
+             */
+            activation: "enforce" | "shadow" | null;
+            enforced_version: components["schemas"]["PolicyVersionId"] | null;
+            shadow_version: components["schemas"]["PolicyVersionId"] | null;
+            latest_version: components["schemas"]["PolicyVersion"];
+            /** @description On answers to changes that seal one; null when nothing changed. */
+            deed?: components["schemas"]["DeedId"] | null;
+            /** @description On the answer that saved a source. What there is to say of it; warnings alone. */
+            diagnostics?: components["schemas"]["PolicyDiagnostic"][];
+            created_at: components["schemas"]["Timestamp"];
+        };
+        PolicySlots: {
+            /** @constant */
+            object: "policy_slots";
+            /** @description What decides; null where nothing is enforced, so that everything is denied. */
+            enforced: components["schemas"]["PolicySlot"] | null;
+            /** @description What is asked too, and decides nothing. */
+            shadow: components["schemas"]["PolicySlot"] | null;
+        };
+        PolicySlot: {
+            policy: {
+                id: components["schemas"]["PolicyId"];
+                name: string;
+            };
+            policy_version: components["schemas"]["PolicyVersionId"];
+            version: number;
+            since: components["schemas"]["Timestamp"];
+            /** @description Who activated it; null where that was recorded before it was told. */
+            by: components["schemas"]["Actor"] | null;
+        };
+        PolicyVersion: {
+            /** @constant */
+            object: "policy_version";
+            id: components["schemas"]["PolicyVersionId"];
+            policy: components["schemas"]["PolicyId"];
+            version: number;
+            version_hash: components["schemas"]["Digest"];
+            source_hash: components["schemas"]["Digest"];
+            /** @description YAML, at most 256 KiB. */
+            source: string;
+            /**
+             * @description What the source says in short, in its order; on answers about one version. Null where the version of the service that
+             *     answers cannot read the source.
+             */
+            rules?: {
+                id: components["schemas"]["RuleId"];
+                decision: components["schemas"]["Outcome"];
+                description: string | null;
+                /** @description Of its id in the source, from 1. */
+                line: number;
+            }[] | null;
+            notes: string | null;
+            author: components["schemas"]["Actor"];
+            /** @enum {string} */
+            origin: "user" | "starter" | "suggestion";
+            /**
+             * @description The slot it is in; null when it decides nothing.
+             * @enum {unknown}
+             */
+            activation: "enforce" | "shadow" | null;
+            /** @description On answers to changes that seal one; null when nothing changed. */
+            deed?: components["schemas"]["DeedId"] | null;
+            /** @description On the answer that saved a source. What there is to say of it; warnings alone. */
+            diagnostics?: components["schemas"]["PolicyDiagnostic"][];
+            created_at: components["schemas"]["Timestamp"];
         };
         PolicyLanguage: {
             /** @constant */
@@ -3869,480 +4200,149 @@ export interface components {
             rule_id: string | null;
             path: string | null;
         };
-        OrgId: string;
-        MembershipId: string;
-        SessionId: string;
-        /**
-         * @description Each may do what the ones before it may.
-         * @enum {unknown}
-         */
-        Role: "viewer" | "admin" | "owner";
-        EmailAddress: string;
-        Login: {
-            email: components["schemas"]["EmailAddress"];
-            /** @description A path of the Console. Anything else is dropped. */
-            next?: string;
-        };
-        LoginRequest: {
-            /** @constant */
-            object: "login_request";
-            expires_in_s: number;
-            code_digits: number;
-        };
-        LoginToken: {
-            token: string;
-        };
-        LoginPreview: {
-            /** @constant */
-            object: "login_preview";
-            /** @enum {unknown} */
-            purpose: "sign_in" | "invite";
-            email: string | null;
-            /** @description Null where the person belongs to several organizations. */
-            org: null | {
-                id: components["schemas"]["OrgId"];
-                name: string;
-            };
-            role: null | components["schemas"]["Role"];
-            /** @description Who invited, null of another sign-in. `email` is that of a member who has one. */
-            invited_by: null | {
-                /** @enum {unknown} */
-                type: "user" | "admin_key" | "operator";
-                email: string | null;
-            };
-            expires_at: components["schemas"]["Timestamp"];
-        };
-        /** @description Either `token`, or `email` and `code`. */
-        SignIn: {
-            token?: string;
-            email?: string;
-            code?: string;
-        };
-        SignedIn: components["schemas"]["Me"] & {
-            /** @description The `next` of the request that the mail answered, as far as it is a path of the Console; else `/app`. */
-            next: string;
-        };
-        SwitchOrganization: {
-            org: string;
-        };
-        SignOut: {
+        StartReplay: {
             /**
-             * @description Every session of the person, in every organization.
-             * @default false
+             * Format: date-time
+             * @description Actions created at this instant or later. By default 14 days before `to`; at most 90.
              */
-            everywhere: boolean;
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Actions created before this instant. By default, and at the latest, now.
+             */
+            to?: string;
         };
-        Me: {
+        Replay: {
             /** @constant */
-            object: "me";
-            user: {
-                /** @constant */
-                object: "user";
-                id: components["schemas"]["UserId"];
-                email: string | null;
+            object: "replay";
+            id: components["schemas"]["ReplayId"];
+            /**
+             * @description Who wanted it. More values may come.
+             * @enum {string}
+             */
+            purpose: "manual";
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            policy: components["schemas"]["PolicyId"];
+            policy_version: components["schemas"]["PolicyVersionId"];
+            version: number;
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            compared_with: components["schemas"]["ComparedWith"];
+            progress: {
+                /** @description Actions looked at. */
+                done: number;
+                /** @description Actions in the window when it was asked for. */
+                total: number;
             };
-            session: components["schemas"]["Session"];
-            org: {
-                id: components["schemas"]["OrgId"];
-                name: string;
-                /** @enum {unknown} */
-                status: "active" | "stopped";
-            };
-            membership: components["schemas"]["Membership"];
-            organizations: {
-                id: components["schemas"]["OrgId"];
-                name: string;
-                role: components["schemas"]["Role"];
-            }[];
-            /** @description What `Service-CSRF` must say on changes. Null where the browser's cookie is not this session's. */
-            csrf_token: string | null;
-        };
-        Session: {
-            /** @constant */
-            object: "session";
-            id: components["schemas"]["SessionId"];
-            org: components["schemas"]["OrgId"];
-            /** @enum {unknown} */
-            via: "link" | "code" | "invite" | "org_switch";
+            requested_by: components["schemas"]["Actor"];
+            /** @description Null until it has succeeded. */
+            result: components["schemas"]["ReplayResult"] | null;
+            /** @description Of the result in canonical form (RFC 8785). Two replays that found the same have the same. */
+            digest: components["schemas"]["Digest"] | null;
+            /**
+             * @description Null unless it has failed: `policy_unavailable` where the version does not compile any more, `internal_error` where the
+             *     process that ran it came to a bad end five times in a row.
+             */
+            error_code: string | null;
             created_at: components["schemas"]["Timestamp"];
-            last_seen_at: components["schemas"]["Timestamp"];
-            expires_at: components["schemas"]["Timestamp"];
-            idle_expires_at: components["schemas"]["Timestamp"];
-            /** @description The client's IPv4 address, or the /64 of its IPv6 address. */
-            network: string;
-            user_agent: string | null;
-            current: boolean;
+            /** @description Null while it is queued or running. */
+            ended_at: components["schemas"]["Timestamp"] | null;
         };
-        DeletedSession: {
-            /** @constant */
-            object: "session";
-            id: components["schemas"]["SessionId"];
-            /** @constant */
-            deleted: true;
-        };
-        /** @enum {string} */
-        SecurityEventType: "user.signed_in" | "user.signed_out" | "user.sign_in_failed" | "login_link.issued" | "member.address_set" | "admin_key.created" | "admin_key.rolled" | "admin_key.revoked" | "agent_key.created" | "agent_key.rolled" | "agent_key.revoked" | "intent_key.added" | "intent_key.removed" | "export.started";
-        SecurityEventKey: {
-            /** @description Of the key that was issued, rolled or revoked; of an intent key its `kid`. */
-            id: string;
-            /** @description As the key begins that was issued; null where none was. */
-            prefix: string | null;
-            /** @description Of a roll, the key that was issued. */
-            successor: components["schemas"]["KeyId"] | null;
-            /** @description Whose key it is; null for an admin key. */
-            agent: components["schemas"]["AgentId"] | null;
-        };
-        SecurityEventExport: {
-            /**
-             * @description A bundle of deeds.
-             * @enum {unknown}
-             */
-            kind: "deeds";
-            /** @description As it was asked for, over `issued_at`, inclusive; null is from the first deed. */
-            from: components["schemas"]["Timestamp"] | null;
-            /** @description The same, exclusive; null is to the last deed. */
-            to: components["schemas"]["Timestamp"] | null;
-            /** @description Null where the range holds no deed. */
-            first_seq: number | null;
-            /** @description Null where the range holds no deed. */
-            last_seq: number | null;
-        };
-        SecurityEvent: {
-            /** @constant */
-            object: "security_event";
-            id: string;
-            type: components["schemas"]["SecurityEventType"];
-            /** @description Who did it; of a sign-in that failed the service, since who tried is not known. Null only while the list is made anew after an upgrade. */
-            by: components["schemas"]["Actor"] | null;
-            /** @description Whom it is about; null where it is about a key or an export. */
-            user: components["schemas"]["UserId"] | null;
-            /** @description Of a sign-in and a sign-out. */
-            session: components["schemas"]["SessionId"] | null;
-            /** @description Where a key was issued, rolled or revoked. */
-            key: components["schemas"]["SecurityEventKey"] | null;
-            /** @description Where an export began. */
-            export: components["schemas"]["SecurityEventExport"] | null;
-            /**
-             * @description Of a sign-in.
-             * @enum {unknown}
-             */
-            via: "link" | "code" | "invite" | "org_switch" | null;
-            /**
-             * @description Of a sign-out, and of a sign-in that failed.
-             * @enum {unknown}
-             */
-            why: "signed_out" | "everywhere" | "ended" | "switched" | "address_set" | "wrong_code" | "code_used_up" | null;
-            at: components["schemas"]["Timestamp"];
-        };
-        Organization: {
-            /** @constant */
-            object: "organization";
-            id: components["schemas"]["OrgId"];
-            name: string;
-            timezone: string;
-            /** @enum {unknown} */
-            status: "active" | "stopped";
-            stopped_at: null | components["schemas"]["Timestamp"];
-            stopped_by: null | components["schemas"]["Actor"];
-            /** @description Actions that were sent to a tool and have not ended, as far as the lists know. */
-            in_flight: number;
-            /** @description Applies where a request names no version; null, the latest does. */
-            pinned_version: null | components["schemas"]["ApiVersion"];
-            /** @description After how many days request and result bodies are removed; null, after 90. */
-            retention_days: number | null;
-            approvals: components["schemas"]["ApprovalSettings"];
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Of a change; null where nothing changed. */
-            deed?: null | components["schemas"]["DeedId"];
-        };
-        ApprovalSettings: {
-            /** @enum {unknown} */
-            mail?: "decide" | "review_only" | "off";
-            /** @enum {unknown} */
-            chat?: "decide" | "review_only" | "off";
-            expires_in_s?: number;
-        };
-        UpdateOrganization: {
-            name?: string;
-            /** @description An IANA name, kept as it was sent. */
-            timezone?: string;
-            pinned_version?: components["schemas"]["ApiVersion"];
-            retention_days?: number | null;
-            approvals?: components["schemas"]["ApprovalSettings"];
-        };
-        Approve: {
-            context_digest: components["schemas"]["Digest"];
-            reason?: string;
-        };
-        Deny: {
-            context_digest?: components["schemas"]["Digest"];
-            reason?: string;
-        };
-        ApprovalLinkToken: {
-            token: string;
-        };
-        ApprovalLinkDecision: {
-            token: string;
-            /** @enum {unknown} */
-            decision: "approve" | "deny";
-            context_digest: components["schemas"]["Digest"];
-            reason?: string;
-        };
-        ApprovalLink: {
-            /** @constant */
-            object: "approval_link";
-            /** @description False where the organization decides in the Console alone, and once the approval is no longer pending. */
-            decides: boolean;
-            approval: components["schemas"]["Approval"];
-        };
-        /** @description A call that waits or waited for people. */
-        Approval: {
-            /** @constant */
-            object: "approval";
-            id: components["schemas"]["ApprovalId"];
-            /** @enum {unknown} */
-            status: "pending" | "approved" | "denied" | "expired" | "cancelled";
-            action: components["schemas"]["ActionId"];
-            agent: {
-                id: components["schemas"]["AgentId"];
-                name: string;
-            };
-            tool: string;
-            side_effect: components["schemas"]["SideEffect"];
-            /** @description The rule that asks; null where the policy's default does. */
-            rule_id: string | null;
-            /** @description By which the call was judged when it was submitted. */
-            policy_version: null | components["schemas"]["PolicyVersionId"];
-            /** @description How many different people must approve. */
-            required: number;
-            /** @description How many did. A signature counts while what it was given for is unchanged and its signer is an approver. */
-            countersigned: number;
-            on_behalf_of: string | null;
-            expires_at: components["schemas"]["Timestamp"];
-            decided_at: null | components["schemas"]["Timestamp"];
-            /** @description Who said no, gave the last signature, or cancelled. Null while it is pending, and where it expired. */
-            decided_by: null | components["schemas"]["Actor"];
-            reason: string | null;
-            /** @description What the call spends; null where nothing is known of it, and in lists. */
-            cost: null | {
-                /** @description In the smallest unit of the currency. */
-                amount: number;
-                /** @example eur */
-                currency: string;
+        ReplayResult: {
+            /** @description Actions that the version was asked about. */
+            judged: number;
+            /** @description Actions that say nothing about the version. They are counted, never guessed. */
+            skipped: {
+                /** @description The version, or the one in force, took too long to judge them. Enforced, it refuses such calls. */
+                time_limit: number;
+                /** @description Retention has removed what was judged. */
+                payload_removed: number;
+                /** @description What is stored is not what was judged. Run an audit. */
+                payload_damaged: number;
                 /**
-                 * @description For people.
-                 * @example €890.00
+                 * @description What the policy of that time said is not on record, because something else refused the call: a Stop, an unknown
+                 *     tool, a signed intent, a budget.
                  */
-                display: string;
-            };
-            /** @description Of the action, once it is sealed. */
-            deed: null | components["schemas"]["DeedId"];
-            created_at: components["schemas"]["Timestamp"];
-            /** @description Of what would be decided on; a decision names it. Null where the arguments are stored no more. */
-            context_digest: null | components["schemas"]["Digest"];
-            /** @description In a session. Whether anybody could approve it as it stands. */
-            approvable?: boolean;
-            /** @description In a session. Why nobody can, where it is pending and something stands against it. */
-            blocked_by?: null | {
-                code: components["schemas"]["ErrorCode"];
-                message: string;
-            };
-            /** @description In a session. All that is decided on; null where it is stored no more. */
-            context?: null | components["schemas"]["ApprovalContext"];
-            /** @description In a session. Who could sign, and when and with which reason who did. */
-            approvers?: {
-                user: components["schemas"]["UserId"];
-                countersigned_at: null | components["schemas"]["Timestamp"];
-                reason: string | null;
-            }[];
-            /** @description In a session. Whether this person may sign, why not, and whether the person may deny. */
-            you?: {
-                eligible: boolean;
-                /** @enum {unknown} */
-                why_not: "approval_expired" | "approval_decided" | "approver_not_eligible" | "self_approval" | "already_countersigned" | null;
-                may_deny: boolean;
+                not_asked: number;
             };
             /**
-             * @description In a session. Every bound of a budget that the call was charged to when it was submitted, and what is used of it now. While
-             *     the call waits it holds its share, so `used` is what an approval leaves.
+             * @description Actions about which the version says something else than what was decided then. Not in replays of older versions of
+             *     the service, which compared with nothing else.
              */
-            budgets?: {
-                budget: components["schemas"]["BudgetName"];
-                used: number;
-                /** @description As it was then. */
-                limit: number;
-                /** @description Of used and limit, in its smallest unit; null where calls are counted. */
-                currency: string | null;
-                resets_at: components["schemas"]["Timestamp"];
-            }[];
-            /** @description In a session. What an approver should look at twice; no part of what the digest is of. */
-            warnings?: {
-                /** @enum {unknown} */
-                code: "first_call" | "unusual_amount" | "not_enriched" | "disputed" | "hidden_characters";
-                text: string;
-            }[];
-        };
-        /** @description `<policy>/<id>` in every version of the policy, `<agent>/calls_per_day` or `<agent>/spend_per_day`. */
-        BudgetName: string;
-        /**
-         * @description An argument that its tool marks as an amount of money, in minor units. What is sent stands in the arguments, and is
-         *     shown beside it.
-         */
-        ShownAmount: {
-            /** @description Its name. */
-            argument: string;
-            /** @description ISO 4217, lower case. Null where the call does not say it, or says no code of three letters. */
-            currency: string | null;
+            changed_from_recorded?: number;
             /**
-             * @description For people, such as `€80.00`, with the minor-unit digits of the currency. Of a currency that is not known the plain
-             *     number, and that it is of minor units. Null where the value is no whole number or the currency is null.
+             * @description What the version would change, the most frequent first. `from` is what the version in force says; where none is in force,
+             *     what was decided then.
              */
-            display: string | null;
-            /** @description Why it is not shown as money, as a sentence. Null where it is. */
-            hint: string | null;
-        };
-        ApprovalContext: {
-            tool: {
-                name: string;
-                /** @description What the tool does, after "wants to": refund a customer. Null where it has no title. */
-                title: string | null;
-                description: string | null;
-                side_effect: components["schemas"]["SideEffect"];
-                digest: null | components["schemas"]["Digest"];
-            };
-            /** @description The arguments, all of them, as they were judged and as they would be sent. */
-            args: Record<string, never>;
-            /** @description Those of the arguments that the tool marks as amounts of money, as people read them. */
-            amounts: components["schemas"]["ShownAmount"][];
-            agent: {
-                id: components["schemas"]["AgentId"];
-                name: string;
-                labels: {
-                    [key: string]: string;
-                };
-            };
-            on_behalf_of: string | null;
-            session: string | null;
-            intent_signed: boolean;
-            rule: {
-                id: string | null;
-                /** @description What the author of the policy says of the rule. */
-                description: string | null;
-            };
-            /** @description Whom the rule asks, as it writes them. */
-            approvers: string[];
-            required: number;
-            connector: string | null;
-            policy_version: null | components["schemas"]["PolicyVersionId"];
-            /** @description What the connector says of the request before it is sent. */
-            facts: Record<string, never>;
-            /** @description The request that would go out, without its body and credential, where the connector can show it. Null once it is decided. */
-            sends: null | {
-                method: string;
-                url: string;
-            };
-            /** @description What the call's witness would rest on. Null once it is decided, and where nobody provides the tool any more. */
-            verify: null | {
-                /** @enum {unknown} */
-                level: "L0" | "L1";
-                sentence: string;
-            };
-            expires_at: components["schemas"]["Timestamp"];
-            /** @description What stands used of each budget when the call has run; no part of what the digest is of. */
-            budgets_after: {
-                /** @description Of the budget in its policy; calls_per_day or spend_per_day of an agent. */
-                id: string;
-                used: number;
-                max: number;
-                currency: string | null;
+            changes: {
+                from: components["schemas"]["Outcome"];
+                to: components["schemas"]["Outcome"];
+                /** @description Of the version that is replayed; null where its default decides. */
+                rule_id: components["schemas"]["RuleId"] | null;
+                /**
+                 * @description `builtin` where the condition of the rule had no answer, which refuses the call whatever the rule says.
+                 * @enum {unknown}
+                 */
+                source: "rule" | "default" | "builtin";
+                count: number;
+                /** @description The oldest of these actions. */
+                sample: components["schemas"]["ActionId"][];
             }[];
-            /** @description Whether nothing that would be sent is missing here; false where nobody provides the tool any more. */
-            complete: boolean;
-            /** @description What differs from what people were asked about first, as paths such as `tool_digest`. */
-            changed: string[];
+            by_rule: (components["schemas"]["ReplayTally"] & {
+                rule_id: components["schemas"]["RuleId"] | null;
+                /**
+                 * @description `builtin` where a condition had no answer.
+                 * @enum {unknown}
+                 */
+                source: "rule" | "default" | "builtin";
+            })[];
+            by_tool: (components["schemas"]["ReplayTally"] & {
+                /** @description Null for all tools beyond the first 200 that were met. */
+                tool: string | null;
+            })[];
+            by_agent: (components["schemas"]["ReplayTally"] & {
+                /** @description Null for all agents beyond the first 200 that were met. */
+                agent: components["schemas"]["AgentId"] | null;
+            })[];
+            /** @description Calls that a person denied, and that the version would let through without asking. */
+            allows_denied_by_person: number;
+            /** @description Calls that were refused without asking anybody, and that the version would let through without asking. */
+            allows_never_asked: number;
         };
-        Reason: {
-            reason?: string;
+        /** @description How the version decides these; `changed` counts those that it decides otherwise than the policy in force did. */
+        ReplayTally: {
+            judged: number;
+            changed: number;
+            allow: number;
+            require_approval: number;
+            deny: number;
         };
-        Membership: {
+        Health: {
             /** @constant */
-            object: "membership";
-            id: components["schemas"]["MembershipId"];
-            org: components["schemas"]["OrgId"];
-            user: components["schemas"]["UserId"];
-            /**
-             * @description Of a member the address that the person has now; of who is invited the one that this organization invited. Null once the
-             *     membership is over, or where the person was erased or never had one.
-             */
-            email: string | null;
-            role: components["schemas"]["Role"];
-            /** @enum {unknown} */
-            status: "invited" | "active" | "removed";
-            /**
-             * @description Values of Service-On-Behalf-Of that mean this person, who approves nothing that runs for them. Who is removed and invited again has
-             *     them still, those apart that mean another member by now.
-             */
-            references: string[];
-            /** @description Not kept by who is removed and invited again. */
-            chat_accounts: string[];
-            invited_by: null | components["schemas"]["Actor"];
-            invitation_expires_at: null | components["schemas"]["Timestamp"];
-            joined_at: null | components["schemas"]["Timestamp"];
-            /** @description Of a change; null where nothing changed. */
-            deed?: null | components["schemas"]["DeedId"];
-            /** @description Of a change of several parts, and of a removal with the keys that it revoked. */
-            deeds?: components["schemas"]["DeedId"][];
-            /** @description Of a change of the role and of a removal, the admin keys of the person that it revoked. */
-            revoked_keys?: components["schemas"]["KeyId"][];
-            /** @description Of the same, the working admin keys of the person that somebody wanted kept. */
-            kept_keys?: components["schemas"]["KeyId"][];
+            object: "health";
+            /** @enum {string} */
+            status: "ok" | "degraded" | "down" | "draining";
+            /** @description Each thing that the service needs. `disk` is there where the database is embedded. */
+            checks: {
+                [key: string]: "ok" | "degraded" | "down";
+            };
         };
-        InviteMember: {
-            email: components["schemas"]["EmailAddress"];
-            role: components["schemas"]["Role"];
-        };
-        ChangeMember: {
-            role?: components["schemas"]["Role"];
-            /** @description With a `role` below admin, the admin keys that the person made and that are not revoked. */
-            keep_keys?: components["schemas"]["KeyId"][];
-            references?: components["schemas"]["Reference"][];
-            /** @description `<connector>:<account>` */
-            chat_accounts?: string[];
-        };
-        AdminKey: {
+        Version: {
             /** @constant */
-            object: "api_key";
-            id: components["schemas"]["KeyId"];
-            org: components["schemas"]["OrgId"];
-            prefix: string;
-            livemode: boolean;
-            scopes: "admin"[];
-            created_at: components["schemas"]["Timestamp"];
+            object: "version";
+            version: string;
+            commit: string;
+            /** Format: date-time */
+            built_at: string | null;
+            node: string;
+            api_versions: components["schemas"]["ApiVersion"][];
+            default_api_version: components["schemas"]["ApiVersion"];
             /**
-             * @description Who was shown its secret: the person who made or rolled it, or an operator. Null where it was not recorded: the key is
-             *     from before keys told who made them.
+             * Format: uri
+             * @description Where this documentation is published, without a slash at its end. Null where nobody has said (SERVICE_DOCS_URL).
              */
-            created_by: null | components["schemas"]["Actor"];
-            /** @description Written about every five minutes while the key is used. Null: not used since uses are written down. */
-            last_used_at: null | components["schemas"]["Timestamp"];
-            /** @description The end that it was made with or, of a rolled key, the end of the overlap. From then on it is refused with `api_key_expired`. */
-            expires_at: null | components["schemas"]["Timestamp"];
-            revoked_at: null | components["schemas"]["Timestamp"];
-            /** @description The key that it was rolled to. */
-            replaced_by: null | components["schemas"]["KeyId"];
-            /** @description The whole key, in the answer that made it; null where that was replayed. */
-            secret?: string | null;
-            deed?: null | components["schemas"]["DeedId"];
-        };
-        CreateAdminKey: {
-            /** @default true */
-            livemode: boolean;
-            /** @description A time to come at which it ends. Null or left out, it ends by a revocation alone. */
-            expires_at?: null | components["schemas"]["Timestamp"];
-        };
-        RollAdminKey: {
-            /** @default 86400 */
-            overlap_seconds: number;
+            docs_url: string | null;
         };
         /** @description Types, families of them such as `action.*`, or `*` for all, later ones included. */
         EventSubscription: ("*" | "action.*" | "deed.*" | "approval.*" | "agent.*" | "org.*" | "policy.*" | "decoder.*" | "webhook.*" | "anomaly.*" | "suggestion.*" | "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created")[];
@@ -4460,76 +4460,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description A page that loads nothing and runs nothing. */
-        Page: {
-            headers: {
-                /** @description Allows nothing but the page's own style. */
-                "Content-Security-Policy"?: string;
-                /** @description Public, five minutes. */
-                "Cache-Control"?: "public, max-age=300";
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": string;
-            };
-        };
-        /** @description A page that loads, runs and asks nothing but what this service serves. */
-        SignInPage: {
-            headers: {
-                "Content-Security-Policy": components["headers"]["PagePolicy"];
-                /** @description Never kept. */
-                "Cache-Control"?: "no-store";
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": string;
-            };
-        };
-        /** @description The page. It loads, runs and asks nothing but what this service serves, and no text becomes markup or script in it. */
-        ConsolePage: {
-            headers: {
-                ETag: components["headers"]["ETag"];
-                /** @description Kept, and asked for again each time. */
-                "Cache-Control"?: "no-cache";
-                "Content-Security-Policy": components["headers"]["PagePolicy"];
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": string;
-            };
-        };
-        /** @description Nobody is signed in. */
-        ToSignIn: {
-            headers: {
-                /** @description `/login?next=` and the path and query that were asked for; `/login` alone where those are no page of the Console. */
-                Location?: string;
-                "Content-Security-Policy": components["headers"]["PagePolicy"];
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description A page that says what to do. The one of 404 has constant bytes and echoes nothing. */
-        ConsoleErrorPage: {
-            headers: {
-                Allow: components["headers"]["Allow"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Content-Security-Policy": components["headers"]["PagePolicy"];
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                "text/html": string;
-            };
-        };
         /** @description The caller's copy is current. */
         NotModified: {
             headers: {
@@ -4558,43 +4488,6 @@ export interface components {
                  *         "param": "limit",
                  *         "request_id": "req_01h2xcejqtf2nbrexx3vqjhp46",
                  *         "doc_url": "http://127.0.0.1:8080/docs/errors/validation_failed"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The policy has errors, and `diagnostics` lists them; or a field is not valid. */
-        PolicyInvalid: {
-            headers: {
-                "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                "Service-Version": components["headers"]["Service-Version"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": {
-                 *         "type": "invalid_request_error",
-                 *         "code": "policy_invalid",
-                 *         "message": "The policy was not saved. Correct what diagnostics lists and send it again.",
-                 *         "param": null,
-                 *         "request_id": "req_01h2xcejqtf2nbrexx3vqjhp46",
-                 *         "doc_url": "http://127.0.0.1:8080/docs/errors/policy_invalid",
-                 *         "diagnostics": [
-                 *           {
-                 *             "object": "policy_diagnostic",
-                 *             "severity": "error",
-                 *             "code": "duplicate_rule_id",
-                 *             "message": "Two rules have the id read-crm.",
-                 *             "hint": "Give each rule an id of its own.",
-                 *             "line": 12,
-                 *             "column": 9,
-                 *             "rule_id": "read-crm",
-                 *             "path": "rules[1].id"
-                 *           }
-                 *         ]
                  *       }
                  *     }
                  */
@@ -4817,20 +4710,119 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The page. It loads, runs and asks nothing but what this service serves, and no text becomes markup or script in it. */
+        ConsolePage: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                /** @description Kept, and asked for again each time. */
+                "Cache-Control"?: "no-cache";
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description Nobody is signed in. */
+        ToSignIn: {
+            headers: {
+                /** @description `/login?next=` and the path and query that were asked for; `/login` alone where those are no page of the Console. */
+                Location?: string;
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description A page that says what to do. The one of 404 has constant bytes and echoes nothing. */
+        ConsoleErrorPage: {
+            headers: {
+                Allow: components["headers"]["Allow"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description A page that loads nothing and runs nothing. */
+        Page: {
+            headers: {
+                /** @description Allows nothing but the page's own style. */
+                "Content-Security-Policy"?: string;
+                /** @description Public, five minutes. */
+                "Cache-Control"?: "public, max-age=300";
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description A page that loads, runs and asks nothing but what this service serves. */
+        SignInPage: {
+            headers: {
+                "Content-Security-Policy": components["headers"]["PagePolicy"];
+                /** @description Never kept. */
+                "Cache-Control"?: "no-store";
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description The policy has errors, and `diagnostics` lists them; or a field is not valid. */
+        PolicyInvalid: {
+            headers: {
+                "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "invalid_request_error",
+                 *         "code": "policy_invalid",
+                 *         "message": "The policy was not saved. Correct what diagnostics lists and send it again.",
+                 *         "param": null,
+                 *         "request_id": "req_01h2xcejqtf2nbrexx3vqjhp46",
+                 *         "doc_url": "http://127.0.0.1:8080/docs/errors/policy_invalid",
+                 *         "diagnostics": [
+                 *           {
+                 *             "object": "policy_diagnostic",
+                 *             "severity": "error",
+                 *             "code": "duplicate_rule_id",
+                 *             "message": "Two rules have the id read-crm.",
+                 *             "hint": "Give each rule an id of its own.",
+                 *             "line": 12,
+                 *             "column": 9,
+                 *             "rule_id": "read-crm",
+                 *             "path": "rules[1].id"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
     };
     parameters: {
         /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
         Version: components["schemas"]["ApiVersion"];
         /** @description Names this request for 24 hours, so that sending it again does not do it again. */
         IdempotencyKey: string;
-        /** @description The signed intent of this call, once: `<base64url(intent)>.<base64url(signature)>`. Format, checks and an example: docs/signed-intents.md. Whether it is required, checked or ignored is the agent's `intent_mode`. */
-        Intent: string;
-        /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
-        OnBehalfOf: components["schemas"]["Reference"];
-        /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
-        Session: components["schemas"]["Reference"];
-        /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
-        Traceparent: string;
         /** @description The ETag of a copy that the caller holds. */
         IfNoneMatch: string;
         /** @description Items on a page. */
@@ -4845,24 +4837,32 @@ export interface components {
         Key: components["schemas"]["KeyId"];
         /** @description The intent key. */
         Kid: components["schemas"]["KeyFingerprint"];
-        /** @description The connector's id or its name. */
-        Connector: components["schemas"]["ConnectorId"] | components["schemas"]["ConnectorName"];
-        /** @description The policy. */
-        Policy: components["schemas"]["PolicyId"];
-        /** @description The version's number or its id. */
-        PolicyVersion: number | components["schemas"]["PolicyVersionId"];
-        /** @description The session. */
-        SessionPath: components["schemas"]["SessionId"];
-        /** @description The webhook endpoint. */
-        WebhookPath: components["schemas"]["WebhookId"];
-        /** @description The replay. */
-        ReplayPath: components["schemas"]["ReplayId"];
         /** @description The approval. */
         ApprovalPath: components["schemas"]["ApprovalId"];
+        /** @description The connector's id or its name. */
+        Connector: components["schemas"]["ConnectorId"] | components["schemas"]["ConnectorName"];
+        /** @description The signed intent of this call, once: `<base64url(intent)>.<base64url(signature)>`. Format, checks and an example: docs/signed-intents.md. Whether it is required, checked or ignored is the agent's `intent_mode`. */
+        Intent: string;
+        /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
+        OnBehalfOf: components["schemas"]["Reference"];
+        /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
+        Session: components["schemas"]["Reference"];
+        /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
+        Traceparent: string;
+        /** @description The session. */
+        SessionPath: components["schemas"]["SessionId"];
         /** @description The membership. */
         MembershipPath: components["schemas"]["MembershipId"];
         /** @description The key. */
         KeyPath: components["schemas"]["KeyId"];
+        /** @description The policy. */
+        Policy: components["schemas"]["PolicyId"];
+        /** @description The version's number or its id. */
+        PolicyVersion: number | components["schemas"]["PolicyVersionId"];
+        /** @description The replay. */
+        ReplayPath: components["schemas"]["ReplayId"];
+        /** @description The webhook endpoint. */
+        WebhookPath: components["schemas"]["WebhookId"];
     };
     requestBodies: never;
     headers: {
@@ -4870,14 +4870,10 @@ export interface components {
         "Service-Request-Id": string;
         /** @description The API version that applied. */
         "Service-Version": components["schemas"]["ApiVersion"];
-        /** @description Allows nothing but files of this service, and no frame around the page. */
-        PagePolicy: string;
         /** @description The answer is that of an earlier request with the same Idempotency-Key. */
         "Service-Idempotent-Replayed": "true";
         /** @description The list had not caught up within two seconds; events still missing from it. */
         "Service-Projection-Lag": number;
-        /** @description Cookies of the session (document `docs/sign-in.md`). Several headers. */
-        "Set-Cookie": string;
         /** @description Seconds to wait before the same request may be sent again; 0 where the wait is over. */
         "Retry-After": number;
         /**
@@ -4900,1521 +4896,15 @@ export interface components {
         "Service-Deed-Kid": components["schemas"]["KeyFingerprint"];
         /** @description The 64 bytes of the seal, base64url without padding. */
         "Service-Deed-Signature": string;
+        /** @description Allows nothing but files of this service, and no frame around the page. */
+        PagePolicy: string;
+        /** @description Cookies of the session (document `docs/sign-in.md`). Several headers. */
+        "Set-Cookie": string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It works, perhaps with lists that lag. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "health",
-                     *       "status": "ok",
-                     *       "checks": {
-                     *         "database": "ok",
-                     *         "event_store": "ok",
-                     *         "disk": "ok",
-                     *         "projections": "ok",
-                     *         "executions": "ok",
-                     *         "sealing": "ok",
-                     *         "sign_in": "ok"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            /** @description It cannot be used, or is shutting down. */
-            503: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "health",
-                     *       "status": "draining",
-                     *       "checks": {
-                     *         "database": "ok",
-                     *         "event_store": "ok",
-                     *         "disk": "ok",
-                     *         "projections": "ok",
-                     *         "executions": "ok",
-                     *         "sealing": "ok",
-                     *         "sign_in": "ok"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    getVersion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The version object. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "version",
-                     *       "version": "0.1.0",
-                     *       "commit": "9fceb02d0ae598e95dc970b74767f19372d61af8",
-                     *       "built_at": "2026-10-01T09:00:00.000Z",
-                     *       "node": "v20.19.0",
-                     *       "api_versions": [
-                     *         "2026-10-01"
-                     *       ],
-                     *       "default_api_version": "2026-10-01",
-                     *       "docs_url": "https://docs.example/ags"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Version"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getOpenApiDocument: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The description of the interface, OpenAPI 3.1.1. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/yaml": string;
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listErrorPages: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Page"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getErrorPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description An error code. */
-                code: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["Page"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getRoot: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The Console. */
-            302: {
-                headers: {
-                    /** @description `/app`. */
-                    Location?: "/app";
-                    "Content-Security-Policy": components["headers"]["PagePolicy"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getConsole: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ConsolePage"];
-            302: components["responses"]["ToSignIn"];
-            304: components["responses"]["NotModified"];
-            403: components["responses"]["ConsoleErrorPage"];
-            404: components["responses"]["ConsoleErrorPage"];
-            default: components["responses"]["ConsoleErrorPage"];
-        };
-    };
-    getConsoleScreen: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /** @description The screen. */
-                screen: "actions" | "approvals" | "agents" | "deeds" | "settings" | "_kit";
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ConsolePage"];
-            302: components["responses"]["ToSignIn"];
-            304: components["responses"]["NotModified"];
-            403: components["responses"]["ConsoleErrorPage"];
-            404: components["responses"]["ConsoleErrorPage"];
-            default: components["responses"]["ConsoleErrorPage"];
-        };
-    };
-    getConsoleDetail: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /** @description The screen. */
-                screen: "actions" | "approvals" | "agents" | "deeds" | "settings";
-                /** @description What is shown; of the kind that the screen is about. Of the settings, a section or a webhook. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["ConsolePage"];
-            302: components["responses"]["ToSignIn"];
-            304: components["responses"]["NotModified"];
-            403: components["responses"]["ConsoleErrorPage"];
-            404: components["responses"]["ConsoleErrorPage"];
-            default: components["responses"]["ConsoleErrorPage"];
-        };
-    };
-    getConsoleAsset: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The name of a file of this build. */
-                file: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file, compressed where the client takes it. */
-            200: {
-                headers: {
-                    /** @description Kept for a year. */
-                    "Cache-Control"?: "public, max-age=31536000, immutable";
-                    /** @description Left out where the client takes neither. */
-                    "Content-Encoding"?: "br" | "gzip";
-                    /** @description `Accept-Encoding`. */
-                    Vary?: string;
-                    "Content-Security-Policy": components["headers"]["PagePolicy"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/css": string;
-                    "text/javascript": string;
-                };
-            };
-            404: components["responses"]["ConsoleErrorPage"];
-            default: components["responses"]["ConsoleErrorPage"];
-        };
-    };
-    getLoginPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["SignInPage"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getConfirmPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["SignInPage"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getApprovePage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["SignInPage"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getSignInAsset: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /** @description The name of a file. */
-                file: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The file. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    /** @description Kept, and asked for again each time. */
-                    "Cache-Control"?: "no-cache";
-                    "Content-Security-Policy": components["headers"]["PagePolicy"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/css": string;
-                    "text/javascript": string;
-                    "image/svg+xml": string;
-                };
-            };
-            304: components["responses"]["NotModified"];
-            404: components["responses"]["NotFound"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getSealKeys: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The seal key set. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    /** @description Public, five minutes. */
-                    "Cache-Control"?: "public, max-age=300";
-                    /** @description Any page may read the keys. */
-                    "Access-Control-Allow-Origin"?: "*";
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "seal_key_set",
-                     *       "keys": [
-                     *         {
-                     *           "kid": "3f4cb1c2aa0b9d1e7c55e0f1a2b3c4d5",
-                     *           "alg": "Ed25519",
-                     *           "public_key": "ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
-                     *           "activated_at": "2026-10-01T09:00:00.000Z",
-                     *           "retired_at": null,
-                     *           "revoked_at": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["SealKeySet"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            404: components["responses"]["NotFound"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listActions: {
-        parameters: {
-            query?: {
-                /** @description Actions of this agent. */
-                agent?: components["schemas"]["AgentId"];
-                /**
-                 * @description Actions that this API key submitted. Its id, or how it begins, without its secret.
-                 * @example svc_live_k3y9prf0
-                 */
-                key?: string;
-                /**
-                 * @description An exact name, or a glob with up to three `*`; at most 200 bytes.
-                 * @example crm.get_*
-                 */
-                tool?: string;
-                /**
-                 * @description Lifecycle states, separated by commas.
-                 * @example [
-                 *       "executing",
-                 *       "witnessing"
-                 *     ]
-                 */
-                state?: components["schemas"]["ActionState"][];
-                /** @description Outcomes, separated by commas (`allow`, `deny`, `require_approval`). */
-                decision?: components["schemas"]["Outcome"][];
-                /** @description Actions that this rule decided, or whose condition had no answer, in whatever version of a policy. */
-                rule_id?: components["schemas"]["RuleId"];
-                /** @description What is known of those that ran, separated by commas (`succeeded`, `failed`, `unknown`). */
-                execution?: components["schemas"]["ExecutionStatus"][];
-                /** @description Verdicts of the newest witness, separated by commas (`VERIFIED`, `MISMATCH`, `UNVERIFIABLE`). */
-                verdict?: components["schemas"]["Verdict"][];
-                /** @description Levels of witness, separated by commas (`L0`, `L1`, `L2`). */
-                level?: components["schemas"]["Level"][];
-                /** @description Actions on behalf of exactly this reference. */
-                on_behalf_of?: components["schemas"]["Reference"];
-                /** @description Actions of exactly this session. */
-                session?: components["schemas"]["Reference"];
-                /** @description Actions whose shadow policy decided differently. */
-                shadow_differs?: "true";
-                /** @description Created at this instant or later. */
-                "created_at[gte]"?: components["schemas"]["Timestamp"];
-                /** @description Created before this instant. */
-                "created_at[lt]"?: components["schemas"]["Timestamp"];
-                /** @description Text found in the tool's name or the error code. */
-                q?: string;
-                /** @description Items on a page. */
-                limit?: components["parameters"]["LedgerLimit"];
-                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of actions, without `execution.result` and `witness.reasons`. */
-            200: {
-                headers: {
-                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["Action"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    submitAction: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The signed intent of this call, once: `<base64url(intent)>.<base64url(signature)>`. Format, checks and an example: docs/signed-intents.md. Whether it is required, checked or ignored is the agent's `intent_mode`. */
-                "Service-Intent"?: components["parameters"]["Intent"];
-                /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
-                "Service-On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
-                /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
-                "Service-Session"?: components["parameters"]["Session"];
-                /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
-                traceparent?: components["parameters"]["Traceparent"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 1 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "tool": "crm.get_customer",
-                 *       "args": {
-                 *         "id": "42"
-                 *       },
-                 *       "wait": 10
-                 *     }
-                 */
-                "application/json": components["schemas"]["SubmitAction"];
-            };
-        };
-        responses: {
-            /** @description The action is sealed. `executed`: it was sent to the tool, and `execution.status` says what is known: `succeeded`, or `unknown` where the service cannot tell whether it was applied (`witness.verdict` is then `UNVERIFIABLE`). `failed`: the tool certainly did not apply it. Or it is `authorized`, in the mode `proxy`: the agent is to run the tool now. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "action",
-                     *       "id": "act_01h2xcejqtf2nbrexx3vqjhp41",
-                     *       "livemode": false,
-                     *       "agent": {
-                     *         "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
-                     *         "name": "support-bot"
-                     *       },
-                     *       "key": {
-                     *         "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
-                     *       },
-                     *       "tool": "crm.get_customer",
-                     *       "mode": "gateway",
-                     *       "state": "sealed",
-                     *       "status": "executed",
-                     *       "decision": {
-                     *         "outcome": "allow",
-                     *         "code": null,
-                     *         "source": "rule",
-                     *         "rule_id": "read-crm",
-                     *         "reason": "rule read-crm",
-                     *         "message": null,
-                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44"
-                     *       },
-                     *       "approval": null,
-                     *       "execution": {
-                     *         "status": "succeeded",
-                     *         "attempts": 1,
-                     *         "started_at": "2026-10-01T09:00:00.010Z",
-                     *         "finished_at": "2026-10-01T09:00:00.052Z",
-                     *         "latency_ms": 42,
-                     *         "error_code": null,
-                     *         "error_message": null,
-                     *         "result": {
-                     *           "status": 200,
-                     *           "headers": {
-                     *             "content-type": "application/json"
-                     *           },
-                     *           "body": {
-                     *             "id": "42",
-                     *             "name": "Ada"
-                     *           }
-                     *         }
-                     *       },
-                     *       "witness": {
-                     *         "level": "L0",
-                     *         "verdict": "VERIFIED",
-                     *         "method": "reported",
-                     *         "reasons": [],
-                     *         "summary": "The tool reported success.",
-                     *         "diff_rows": 0
-                     *       },
-                     *       "on_behalf_of": null,
-                     *       "session": null,
-                     *       "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
-                     *       "request_digest": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
-                     *       "cost": null,
-                     *       "deed": "deed_01h2xcejqtf2nbrexx3vqjhp45",
-                     *       "next_action": null,
-                     *       "created_at": "2026-10-01T09:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Action"];
-                };
-            };
-            /** @description `processing`: still executing or witnessing when `wait` ended; poll `GET /v1/actions/{id}?wait=25`. Or `pending_approval`: it waits for a person, and `next_action.poll_url` waits for what that person says. */
-            202: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Action"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            /** @description Refused by the policy or by a Stop, with the sealed action; or kept out by the signed intent, or for want of a scope. */
-            403: {
-                headers: {
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "type": "policy_error",
-                     *         "code": "policy_denied",
-                     *         "message": "Customers are never deleted by agents. Ask the data team.",
-                     *         "param": null,
-                     *         "request_id": "req_01h2xcejqtf2nbrexx3vqjhp46",
-                     *         "doc_url": "http://127.0.0.1:8080/docs/errors/policy_denied",
-                     *         "action": {
-                     *           "object": "action",
-                     *           "id": "act_01h2xcejqtf2nbrexx3vqjhp47",
-                     *           "livemode": false,
-                     *           "agent": {
-                     *             "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
-                     *             "name": "support-bot"
-                     *           },
-                     *           "key": {
-                     *             "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
-                     *           },
-                     *           "tool": "crm.delete_customer",
-                     *           "mode": "gateway",
-                     *           "state": "sealed",
-                     *           "status": "denied",
-                     *           "decision": {
-                     *             "outcome": "deny",
-                     *             "code": "policy_denied",
-                     *             "source": "rule",
-                     *             "rule_id": "no-deletes",
-                     *             "reason": "rule no-deletes",
-                     *             "message": "Customers are never deleted by agents. Ask the data team.",
-                     *             "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *             "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44"
-                     *           },
-                     *           "approval": null,
-                     *           "execution": null,
-                     *           "witness": null,
-                     *           "on_behalf_of": null,
-                     *           "session": null,
-                     *           "trace_id": null,
-                     *           "request_digest": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
-                     *           "cost": null,
-                     *           "deed": "deed_01h2xcejqtf2nbrexx3vqjhp48",
-                     *           "next_action": null,
-                     *           "created_at": "2026-10-01T09:01:00.000Z"
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description No connector provides the tool, or its name is malformed; recorded and sealed. */
-            404: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description The action of this Idempotency-Key expired or was cancelled while it waited for approval; with the sealed action. */
-            409: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            /** @description A budget has no room for the call in its period; with the sealed action. `Retry-After` counts to the end of the period, also where the refusal is told again under its key, and is 0 after it. Nothing runs under that key any more: send the call with a new one. */
-            429: {
-                headers: {
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getAction: {
-        parameters: {
-            query?: {
-                /** @description Seconds to wait for a change; 0 answers at once. */
-                wait?: number;
-                /** @description Accepted for readability; the answer always carries all three. */
-                "expand[]"?: ("request" | "result" | "events")[];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The action with its request, result, events and deeds. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActionDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    cancelAction: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The action, cancelled and sealed. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Action"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    reportResult: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        /** @description At most 1088 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "status": "succeeded",
-                 *       "started_at": "2026-10-01T09:00:00.010Z",
-                 *       "finished_at": "2026-10-01T09:00:00.052Z",
-                 *       "result": {
-                 *         "rows": 3
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ReportResult"];
-            };
-        };
-        responses: {
-            /** @description The action as it was reported, sealed. `witness.method` is `edge_reported`; a failure has no witness. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Action"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    confirmActionAgain: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The action. */
-                id: components["schemas"]["ActionId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The action with its newest witness. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActionDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listApprovals: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Statuses, separated by commas (`pending`, `approved`, `denied`, `expired`, `cancelled`), or `all`.
-                 * @example pending
-                 */
-                status?: string;
-                /** @description The approval of this action. */
-                action?: components["schemas"]["ActionId"];
-                /** @description Approvals that this agent waits for. */
-                agent?: components["schemas"]["AgentId"];
-                /** @description Approvals of calls of exactly this tool. */
-                tool?: string;
-                /** @description Items on a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of approvals. */
-            200: {
-                headers: {
-                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["Approval"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getApproval: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The approval. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    approveApproval: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        /** @description At most 64 KiB. */
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1",
-                 *       "reason": "Customer confirmed by phone"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Approve"];
-            };
-        };
-        responses: {
-            /** @description The approval, as the decision left it. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    denyApproval: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The approval. */
-                id: components["parameters"]["ApprovalPath"];
-            };
-            cookie?: never;
-        };
-        /** @description At most 64 KiB. */
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "reason": "Not this amount"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Deny"];
-            };
-        };
-        responses: {
-            /** @description The approval, as the decision left it. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    previewApprovalLink: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 4 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "k9JtbYV5mYtZ1c0dXxq3Uq2o8v7l6e5d4c3b2a1Z0Ew"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ApprovalLinkToken"];
-            };
-        };
-        responses: {
-            /** @description The approval, and whether the link decides it. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApprovalLink"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    decideByApprovalLink: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 4 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "token": "k9JtbYV5mYtZ1c0dXxq3Uq2o8v7l6e5d4c3b2a1Z0Ew",
-                 *       "decision": "approve",
-                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ApprovalLinkDecision"];
-            };
-        };
-        responses: {
-            /** @description The approval, as the decision left it. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Approval"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    verifyIntent: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 1 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "intent": "eyJhZ2VudCI6ImFndF8wMWgyeGNlanF0ZjJuYnJleHgzdnFqaHA0MiIsImFyZ3NfZGlnZXN0Ijoic2hhMjU2OjZjM2MxZThiODkxM2QyZjFkYzdhNGM3ZjNmMzU3Njg4MzlkYWNkN2UzNmJhMDRjODc0ZTRmOGFhYzY2NmE1MDAiLCJleHAiOjE3OTA4NDUyNjAwMDAsImlhdCI6MTc5MDg0NTIwMDAwMCwia2lkIjoiNTY0NzVhYTc1NDYzNDc0YzAyODVkZjVkYmYyYmNhYjciLCJub25jZSI6IjAwMDEwMjAzMDQwNTA2MDcwODA5MGEwYjBjMGQwZTBmIiwib25fYmVoYWxmX29mIjoidXNlcjo0NzExIiwib3JnIjoib3JnXzAxaDJ4Y2VqcXRmMm5icmV4eDN2cWpocDQwIiwidG9vbCI6ImNybS5hZGRfbm90ZSIsInYiOiJzZXJ2aWNlLmludGVudC8xIn0.lPRSewHKM3ucoZQks_9DOT8Qr418YYiEIQ9yDq4tQ_3wyuKjfrC6mz3Du9GxP7oZjd2mAlrb1brxuxKCq-TQAA",
-                 *       "tool": "crm.add_note",
-                 *       "args": {
-                 *         "amount": 1000,
-                 *         "id": "42",
-                 *         "note": "Grüße €",
-                 *         "ratio": 1.5
-                 *       },
-                 *       "on_behalf_of": "user:4711"
-                 *     }
-                 */
-                "application/json": components["schemas"]["IntentToVerify"];
-            };
-        };
-        responses: {
-            /** @description What the gate makes of the intent, valid or not. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "intent_check",
-                     *       "valid": false,
-                     *       "check": 8,
-                     *       "reason": "bad_signature",
-                     *       "param": "kid",
-                     *       "canonical": "eyJhZ2VudCI6ImFndF8wMWgyeGNlanF0ZjJuYnJleHgzdnFqaHA0MiIsImFyZ3NfZGlnZXN0Ijoic2hhMjU2OjZjM2MxZThiODkxM2QyZjFkYzdhNGM3ZjNmMzU3Njg4MzlkYWNkN2UzNmJhMDRjODc0ZTRmOGFhYzY2NmE1MDAiLCJleHAiOjE3OTA4NDUyNjAwMDAsImlhdCI6MTc5MDg0NTIwMDAwMCwia2lkIjoiNTY0NzVhYTc1NDYzNDc0YzAyODVkZjVkYmYyYmNhYjciLCJub25jZSI6IjAwMDEwMjAzMDQwNTA2MDcwODA5MGEwYjBjMGQwZTBmIiwib25fYmVoYWxmX29mIjoidXNlcjo0NzExIiwib3JnIjoib3JnXzAxaDJ4Y2VqcXRmMm5icmV4eDN2cWpocDQwIiwidG9vbCI6ImNybS5hZGRfbm90ZSIsInYiOiJzZXJ2aWNlLmludGVudC8xIn0",
-                     *       "intent_hash": "sha256:5cdf15820a0e168881bd209521285d255fb23562bee24a105691aff3db4736e4",
-                     *       "signed_bytes": "c2VydmljZS9pbnRlbnQvdjEKc2hhMjU2OjVjZGYxNTgyMGEwZTE2ODg4MWJkMjA5NTIxMjg1ZDI1NWZiMjM1NjJiZWUyNGExMDU2OTFhZmYzZGI0NzM2ZTQ",
-                     *       "args_digest": "sha256:6c3c1e8b8913d2f1dc7a4c7f3f35768839dacd7e36ba04c874e4f8aac666a500"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["IntentCheck"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listDeeds: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Kinds, separated by commas (`action`, `amendment`, `admin`).
-                 * @example [
-                 *       "action",
-                 *       "amendment"
-                 *     ]
-                 */
-                kind?: components["schemas"]["DeedKind"][];
-                /** @description Deeds of this action. */
-                action?: components["schemas"]["ActionId"];
-                /** @description Issued at this instant or later. */
-                "issued_at[gte]"?: components["schemas"]["Timestamp"];
-                /** @description Issued before this instant. */
-                "issued_at[lt]"?: components["schemas"]["Timestamp"];
-                /** @description From this `seq` on. */
-                "seq[gte]"?: number;
-                /** @description Before this `seq`. */
-                "seq[lt]"?: number;
-                /** @description By `seq`, from the first deed or from the last. */
-                order?: "asc" | "desc";
-                /** @description Items on a page. */
-                limit?: components["parameters"]["LedgerLimit"];
-                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of deed envelopes. */
-            200: {
-                headers: {
-                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["Deed"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getDeed: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description The ETag of a copy that the caller holds. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /** @description The deed. */
-                id: components["schemas"]["DeedId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The deed. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["DeedETag"];
-                    "Service-Deed-Seq": components["headers"]["Service-Deed-Seq"];
-                    "Service-Deed-Kid": components["headers"]["Service-Deed-Kid"];
-                    "Service-Deed-Signature": components["headers"]["Service-Deed-Signature"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                    "application/cose": string;
-                };
-            };
-            /** @description The caller's copy is current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["DeedETag"];
-                    "Service-Deed-Seq": components["headers"]["Service-Deed-Seq"];
-                    "Service-Deed-Kid": components["headers"]["Service-Deed-Kid"];
-                    "Service-Deed-Signature": components["headers"]["Service-Deed-Signature"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    sealFile: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 4 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "sha256": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
-                 *       "bytes": 48213,
-                 *       "media_type": "application/pdf",
-                 *       "label": "Refunds of the third quarter"
-                 *     }
-                 */
-                "application/json": components["schemas"]["FileToSeal"];
-            };
-        };
-        responses: {
-            /** @description The file's fields and the envelope of its deed. */
-            201: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SealedFile"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    exportDeeds: {
-        parameters: {
-            query?: {
-                /** @description Deeds issued at this instant or later. Left out, from the first. */
-                from?: components["schemas"]["Timestamp"];
-                /** @description Deeds issued before this instant. Left out, to the last. */
-                to?: components["schemas"]["Timestamp"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The bundle. */
-            200: {
-                headers: {
-                    /** @description An attachment, with a file name. */
-                    "Content-Disposition"?: string;
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/gzip": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    checkLedger: {
-        parameters: {
-            query?: {
-                /** @description So many deeds up to the head. */
-                last?: number;
-                /** @description Deeds issued at this instant or later. */
-                from?: components["schemas"]["Timestamp"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What the check found. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "ledger_check",
-                     *       "result": "intact",
-                     *       "reason": null,
-                     *       "first_bad_seq": null,
-                     *       "links_intact": true,
-                     *       "checked": 128,
-                     *       "first_seq": 1,
-                     *       "last_seq": 128,
-                     *       "head": {
-                     *         "seq": 128,
-                     *         "body_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-                     *       },
-                     *       "checked_at": "2026-10-01T09:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["LedgerCheck"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
     listAgents: {
         parameters: {
             query?: {
@@ -7163,6 +5653,281 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Statuses, separated by commas (`pending`, `approved`, `denied`, `expired`, `cancelled`), or `all`.
+                 * @example pending
+                 */
+                status?: string;
+                /** @description The approval of this action. */
+                action?: components["schemas"]["ActionId"];
+                /** @description Approvals that this agent waits for. */
+                agent?: components["schemas"]["AgentId"];
+                /** @description Approvals of calls of exactly this tool. */
+                tool?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of approvals. */
+            200: {
+                headers: {
+                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["Approval"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The approval. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    approveApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1",
+                 *       "reason": "Customer confirmed by phone"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Approve"];
+            };
+        };
+        responses: {
+            /** @description The approval, as the decision left it. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    denyApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Not this amount"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Deny"];
+            };
+        };
+        responses: {
+            /** @description The approval, as the decision left it. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    previewApprovalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "k9JtbYV5mYtZ1c0dXxq3Uq2o8v7l6e5d4c3b2a1Z0Ew"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalLinkToken"];
+            };
+        };
+        responses: {
+            /** @description The approval, and whether the link decides it. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalLink"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    decideByApprovalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "k9JtbYV5mYtZ1c0dXxq3Uq2o8v7l6e5d4c3b2a1Z0Ew",
+                 *       "decision": "approve",
+                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalLinkDecision"];
+            };
+        };
+        responses: {
+            /** @description The approval, as the decision left it. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
     listConnectors: {
         parameters: {
             query?: {
@@ -7768,6 +6533,732 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getRoot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Console. */
+            302: {
+                headers: {
+                    /** @description `/app`. */
+                    Location?: "/app";
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConsole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleScreen: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The screen. */
+                screen: "actions" | "approvals" | "agents" | "deeds" | "settings" | "_kit";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleDetail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The screen. */
+                screen: "actions" | "approvals" | "agents" | "deeds" | "settings";
+                /** @description What is shown; of the kind that the screen is about. Of the settings, a section or a webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            302: components["responses"]["ToSignIn"];
+            304: components["responses"]["NotModified"];
+            403: components["responses"]["ConsoleErrorPage"];
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getConsoleAsset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a file of this build. */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, compressed where the client takes it. */
+            200: {
+                headers: {
+                    /** @description Kept for a year. */
+                    "Cache-Control"?: "public, max-age=31536000, immutable";
+                    /** @description Left out where the client takes neither. */
+                    "Content-Encoding"?: "br" | "gzip";
+                    /** @description `Accept-Encoding`. */
+                    Vary?: string;
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                    "text/javascript": string;
+                };
+            };
+            404: components["responses"]["ConsoleErrorPage"];
+            default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description A comma list of event types and of families such as `action.*`. Left out, all that the caller may hear of. */
+                types?: string;
+                /** @description Only events of this agent. An agent's key may name its own. */
+                agent?: components["schemas"]["AgentId"];
+                /** @description Go on behind this message. Kept for about 5 minutes and 1,024 events of the organization, by the instance that sent it. */
+                last_event_id?: components["schemas"]["EventCursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description The same, as browsers send it when they come again. It wins over the parameter. */
+                "Last-Event-ID"?: components["schemas"]["EventCursor"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    /** @description Tells proxies of nginx's kind to pass on every byte at once. */
+                    "X-Accel-Buffering"?: "no";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listActions: {
+        parameters: {
+            query?: {
+                /** @description Actions of this agent. */
+                agent?: components["schemas"]["AgentId"];
+                /**
+                 * @description Actions that this API key submitted. Its id, or how it begins, without its secret.
+                 * @example svc_live_k3y9prf0
+                 */
+                key?: string;
+                /**
+                 * @description An exact name, or a glob with up to three `*`; at most 200 bytes.
+                 * @example crm.get_*
+                 */
+                tool?: string;
+                /**
+                 * @description Lifecycle states, separated by commas.
+                 * @example [
+                 *       "executing",
+                 *       "witnessing"
+                 *     ]
+                 */
+                state?: components["schemas"]["ActionState"][];
+                /** @description Outcomes, separated by commas (`allow`, `deny`, `require_approval`). */
+                decision?: components["schemas"]["Outcome"][];
+                /** @description Actions that this rule decided, or whose condition had no answer, in whatever version of a policy. */
+                rule_id?: components["schemas"]["RuleId"];
+                /** @description What is known of those that ran, separated by commas (`succeeded`, `failed`, `unknown`). */
+                execution?: components["schemas"]["ExecutionStatus"][];
+                /** @description Verdicts of the newest witness, separated by commas (`VERIFIED`, `MISMATCH`, `UNVERIFIABLE`). */
+                verdict?: components["schemas"]["Verdict"][];
+                /** @description Levels of witness, separated by commas (`L0`, `L1`, `L2`). */
+                level?: components["schemas"]["Level"][];
+                /** @description Actions on behalf of exactly this reference. */
+                on_behalf_of?: components["schemas"]["Reference"];
+                /** @description Actions of exactly this session. */
+                session?: components["schemas"]["Reference"];
+                /** @description Actions whose shadow policy decided differently. */
+                shadow_differs?: "true";
+                /** @description Created at this instant or later. */
+                "created_at[gte]"?: components["schemas"]["Timestamp"];
+                /** @description Created before this instant. */
+                "created_at[lt]"?: components["schemas"]["Timestamp"];
+                /** @description Text found in the tool's name or the error code. */
+                q?: string;
+                /** @description Items on a page. */
+                limit?: components["parameters"]["LedgerLimit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of actions, without `execution.result` and `witness.reasons`. */
+            200: {
+                headers: {
+                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["Action"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    submitAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The signed intent of this call, once: `<base64url(intent)>.<base64url(signature)>`. Format, checks and an example: docs/signed-intents.md. Whether it is required, checked or ignored is the agent's `intent_mode`. */
+                "Service-Intent"?: components["parameters"]["Intent"];
+                /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
+                "Service-On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+                /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
+                "Service-Session"?: components["parameters"]["Session"];
+                /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
+                traceparent?: components["parameters"]["Traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tool": "crm.get_customer",
+                 *       "args": {
+                 *         "id": "42"
+                 *       },
+                 *       "wait": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubmitAction"];
+            };
+        };
+        responses: {
+            /** @description The action is sealed. `executed`: it was sent to the tool, and `execution.status` says what is known: `succeeded`, or `unknown` where the service cannot tell whether it was applied (`witness.verdict` is then `UNVERIFIABLE`). `failed`: the tool certainly did not apply it. Or it is `authorized`, in the mode `proxy`: the agent is to run the tool now. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "action",
+                     *       "id": "act_01h2xcejqtf2nbrexx3vqjhp41",
+                     *       "livemode": false,
+                     *       "agent": {
+                     *         "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
+                     *         "name": "support-bot"
+                     *       },
+                     *       "key": {
+                     *         "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
+                     *       },
+                     *       "tool": "crm.get_customer",
+                     *       "mode": "gateway",
+                     *       "state": "sealed",
+                     *       "status": "executed",
+                     *       "decision": {
+                     *         "outcome": "allow",
+                     *         "code": null,
+                     *         "source": "rule",
+                     *         "rule_id": "read-crm",
+                     *         "reason": "rule read-crm",
+                     *         "message": null,
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44"
+                     *       },
+                     *       "approval": null,
+                     *       "execution": {
+                     *         "status": "succeeded",
+                     *         "attempts": 1,
+                     *         "started_at": "2026-10-01T09:00:00.010Z",
+                     *         "finished_at": "2026-10-01T09:00:00.052Z",
+                     *         "latency_ms": 42,
+                     *         "error_code": null,
+                     *         "error_message": null,
+                     *         "result": {
+                     *           "status": 200,
+                     *           "headers": {
+                     *             "content-type": "application/json"
+                     *           },
+                     *           "body": {
+                     *             "id": "42",
+                     *             "name": "Ada"
+                     *           }
+                     *         }
+                     *       },
+                     *       "witness": {
+                     *         "level": "L0",
+                     *         "verdict": "VERIFIED",
+                     *         "method": "reported",
+                     *         "reasons": [],
+                     *         "summary": "The tool reported success.",
+                     *         "diff_rows": 0
+                     *       },
+                     *       "on_behalf_of": null,
+                     *       "session": null,
+                     *       "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
+                     *       "request_digest": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                     *       "cost": null,
+                     *       "deed": "deed_01h2xcejqtf2nbrexx3vqjhp45",
+                     *       "next_action": null,
+                     *       "created_at": "2026-10-01T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            /** @description `processing`: still executing or witnessing when `wait` ended; poll `GET /v1/actions/{id}?wait=25`. Or `pending_approval`: it waits for a person, and `next_action.poll_url` waits for what that person says. */
+            202: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description Refused by the policy or by a Stop, with the sealed action; or kept out by the signed intent, or for want of a scope. */
+            403: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "type": "policy_error",
+                     *         "code": "policy_denied",
+                     *         "message": "Customers are never deleted by agents. Ask the data team.",
+                     *         "param": null,
+                     *         "request_id": "req_01h2xcejqtf2nbrexx3vqjhp46",
+                     *         "doc_url": "http://127.0.0.1:8080/docs/errors/policy_denied",
+                     *         "action": {
+                     *           "object": "action",
+                     *           "id": "act_01h2xcejqtf2nbrexx3vqjhp47",
+                     *           "livemode": false,
+                     *           "agent": {
+                     *             "id": "agt_01h2xcejqtf2nbrexx3vqjhp42",
+                     *             "name": "support-bot"
+                     *           },
+                     *           "key": {
+                     *             "id": "key_01h2xcejqtf2nbrexx3vqjhp47"
+                     *           },
+                     *           "tool": "crm.delete_customer",
+                     *           "mode": "gateway",
+                     *           "state": "sealed",
+                     *           "status": "denied",
+                     *           "decision": {
+                     *             "outcome": "deny",
+                     *             "code": "policy_denied",
+                     *             "source": "rule",
+                     *             "rule_id": "no-deletes",
+                     *             "reason": "rule no-deletes",
+                     *             "message": "Customers are never deleted by agents. Ask the data team.",
+                     *             "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *             "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44"
+                     *           },
+                     *           "approval": null,
+                     *           "execution": null,
+                     *           "witness": null,
+                     *           "on_behalf_of": null,
+                     *           "session": null,
+                     *           "trace_id": null,
+                     *           "request_digest": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
+                     *           "cost": null,
+                     *           "deed": "deed_01h2xcejqtf2nbrexx3vqjhp48",
+                     *           "next_action": null,
+                     *           "created_at": "2026-10-01T09:01:00.000Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No connector provides the tool, or its name is malformed; recorded and sealed. */
+            404: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The action of this Idempotency-Key expired or was cancelled while it waited for approval; with the sealed action. */
+            409: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            /** @description A budget has no room for the call in its period; with the sealed action. `Retry-After` counts to the end of the period, also where the refusal is told again under its key, and is 0 after it. Nothing runs under that key any more: send the call with a new one. */
+            429: {
+                headers: {
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getAction: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for a change; 0 answers at once. */
+                wait?: number;
+                /** @description Accepted for readability; the answer always carries all three. */
+                "expand[]"?: ("request" | "result" | "events")[];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action with its request, result, events and deeds. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    cancelAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action, cancelled and sealed. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    reportResult: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1088 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "succeeded",
+                 *       "started_at": "2026-10-01T09:00:00.010Z",
+                 *       "finished_at": "2026-10-01T09:00:00.052Z",
+                 *       "result": {
+                 *         "rows": 3
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReportResult"];
+            };
+        };
+        responses: {
+            /** @description The action as it was reported, sealed. `witness.method` is `edge_reported`; a failure has no witness. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    confirmActionAgain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The action. */
+                id: components["schemas"]["ActionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The action with its newest witness. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    verifyIntent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "intent": "eyJhZ2VudCI6ImFndF8wMWgyeGNlanF0ZjJuYnJleHgzdnFqaHA0MiIsImFyZ3NfZGlnZXN0Ijoic2hhMjU2OjZjM2MxZThiODkxM2QyZjFkYzdhNGM3ZjNmMzU3Njg4MzlkYWNkN2UzNmJhMDRjODc0ZTRmOGFhYzY2NmE1MDAiLCJleHAiOjE3OTA4NDUyNjAwMDAsImlhdCI6MTc5MDg0NTIwMDAwMCwia2lkIjoiNTY0NzVhYTc1NDYzNDc0YzAyODVkZjVkYmYyYmNhYjciLCJub25jZSI6IjAwMDEwMjAzMDQwNTA2MDcwODA5MGEwYjBjMGQwZTBmIiwib25fYmVoYWxmX29mIjoidXNlcjo0NzExIiwib3JnIjoib3JnXzAxaDJ4Y2VqcXRmMm5icmV4eDN2cWpocDQwIiwidG9vbCI6ImNybS5hZGRfbm90ZSIsInYiOiJzZXJ2aWNlLmludGVudC8xIn0.lPRSewHKM3ucoZQks_9DOT8Qr418YYiEIQ9yDq4tQ_3wyuKjfrC6mz3Du9GxP7oZjd2mAlrb1brxuxKCq-TQAA",
+                 *       "tool": "crm.add_note",
+                 *       "args": {
+                 *         "amount": 1000,
+                 *         "id": "42",
+                 *         "note": "Grüße €",
+                 *         "ratio": 1.5
+                 *       },
+                 *       "on_behalf_of": "user:4711"
+                 *     }
+                 */
+                "application/json": components["schemas"]["IntentToVerify"];
+            };
+        };
+        responses: {
+            /** @description What the gate makes of the intent, valid or not. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "intent_check",
+                     *       "valid": false,
+                     *       "check": 8,
+                     *       "reason": "bad_signature",
+                     *       "param": "kid",
+                     *       "canonical": "eyJhZ2VudCI6ImFndF8wMWgyeGNlanF0ZjJuYnJleHgzdnFqaHA0MiIsImFyZ3NfZGlnZXN0Ijoic2hhMjU2OjZjM2MxZThiODkxM2QyZjFkYzdhNGM3ZjNmMzU3Njg4MzlkYWNkN2UzNmJhMDRjODc0ZTRmOGFhYzY2NmE1MDAiLCJleHAiOjE3OTA4NDUyNjAwMDAsImlhdCI6MTc5MDg0NTIwMDAwMCwia2lkIjoiNTY0NzVhYTc1NDYzNDc0YzAyODVkZjVkYmYyYmNhYjciLCJub25jZSI6IjAwMDEwMjAzMDQwNTA2MDcwODA5MGEwYjBjMGQwZTBmIiwib25fYmVoYWxmX29mIjoidXNlcjo0NzExIiwib3JnIjoib3JnXzAxaDJ4Y2VqcXRmMm5icmV4eDN2cWpocDQwIiwidG9vbCI6ImNybS5hZGRfbm90ZSIsInYiOiJzZXJ2aWNlLmludGVudC8xIn0",
+                     *       "intent_hash": "sha256:5cdf15820a0e168881bd209521285d255fb23562bee24a105691aff3db4736e4",
+                     *       "signed_bytes": "c2VydmljZS9pbnRlbnQvdjEKc2hhMjU2OjVjZGYxNTgyMGEwZTE2ODg4MWJkMjA5NTIxMjg1ZDI1NWZiMjM1NjJiZWUyNGExMDU2OTFhZmYzZGI0NzM2ZTQ",
+                     *       "args_digest": "sha256:6c3c1e8b8913d2f1dc7a4c7f3f35768839dacd7e36ba04c874e4f8aac666a500"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IntentCheck"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
     resolveTools: {
         parameters: {
             query?: never;
@@ -7838,135 +7329,6 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listPolicies: {
-        parameters: {
-            query?: {
-                /** @description Items on a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of policies, newest first. */
-            200: {
-                headers: {
-                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["Policy"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    createPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 1 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "support",
-                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
-                 *       "notes": "Reads only, for now."
-                 *     }
-                 */
-                "application/json": components["schemas"]["CreatePolicy"];
-            };
-        };
-        responses: {
-            /** @description The policy. */
-            201: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Policy"];
-                };
-            };
-            400: components["responses"]["PolicyInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    streamEvents: {
-        parameters: {
-            query?: {
-                /** @description A comma list of event types and of families such as `action.*`. Left out, all that the caller may hear of. */
-                types?: string;
-                /** @description Only events of this agent. An agent's key may name its own. */
-                agent?: components["schemas"]["AgentId"];
-                /** @description Go on behind this message. Kept for about 5 minutes and 1,024 events of the organization, by the instance that sent it. */
-                last_event_id?: components["schemas"]["EventCursor"];
-            };
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description The same, as browsers send it when they come again. It wins over the parameter. */
-                "Last-Event-ID"?: components["schemas"]["EventCursor"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The stream. */
-            200: {
-                headers: {
-                    /** @description Tells proxies of nginx's kind to pass on every byte at once. */
-                    "X-Accel-Buffering"?: "no";
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
@@ -8207,12 +7569,10 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    getPolicyLanguage: {
+    getSealKeys: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
@@ -8221,49 +7581,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The language. */
+            /** @description The seal key set. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PolicyLanguage"];
-                };
-            };
-            /** @description The caller's copy is current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getPolicySlots: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The slots. */
-            200: {
-                headers: {
+                    /** @description Public, five minutes. */
+                    "Cache-Control"?: "public, max-age=300";
+                    /** @description Any page may read the keys. */
+                    "Access-Control-Allow-Origin"?: "*";
                     "Service-Request-Id": components["headers"]["Service-Request-Id"];
                     "Service-Version": components["headers"]["Service-Version"];
                     [name: string]: unknown;
@@ -8271,452 +7596,53 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "object": "policy_slots",
-                     *       "enforced": {
-                     *         "policy": {
-                     *           "id": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *           "name": "support"
-                     *         },
-                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *         "version": 1,
-                     *         "since": "2026-10-01T09:00:00.000Z",
-                     *         "by": {
-                     *           "type": "user",
-                     *           "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
-                     *         }
-                     *       },
-                     *       "shadow": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PolicySlots"];
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    lintPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 1 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "source": "version: 1\ndefault: deny\n"
-                 *     }
-                 */
-                "application/json": components["schemas"]["LintPolicy"];
-            };
-        };
-        responses: {
-            /** @description What was found. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy_lint",
-                     *       "valid": false,
-                     *       "diagnostics": [
+                     *       "object": "seal_key_set",
+                     *       "keys": [
                      *         {
-                     *           "object": "policy_diagnostic",
-                     *           "severity": "error",
-                     *           "code": "unknown_field",
-                     *           "message": "There is no field aprovers here.",
-                     *           "hint": "Did you mean approvers?",
-                     *           "line": 9,
-                     *           "column": 7,
-                     *           "rule_id": "refunds",
-                     *           "path": "rules[1].approval.aprovers"
+                     *           "kid": "3f4cb1c2aa0b9d1e7c55e0f1a2b3c4d5",
+                     *           "alg": "Ed25519",
+                     *           "public_key": "ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "activated_at": "2026-10-01T09:00:00.000Z",
+                     *           "retired_at": null,
+                     *           "revoked_at": null
                      *         }
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["PolicyLint"];
+                    "application/json": components["schemas"]["SealKeySet"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    testPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 4 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
-                 *       "cases": "- name: reads go through\n  input:\n    tool: crm.get_customer\n  expect:\n    decision: allow\n    rule: read-crm\n"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TestPolicy"];
-            };
-        };
-        responses: {
-            /** @description What the source says of each case. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy_test",
-                     *       "passed": 1,
-                     *       "failed": 0,
-                     *       "cases": [
-                     *         {
-                     *           "name": "reads go through",
-                     *           "line": 1,
-                     *           "ok": true,
-                     *           "expect": {
-                     *             "decision": "allow",
-                     *             "rule": null
-                     *           },
-                     *           "decision": "allow",
-                     *           "rule_id": "read-crm",
-                     *           "code": null,
-                     *           "reason": "rule read-crm",
-                     *           "message": null
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PolicyTest"];
-                };
-            };
-            400: components["responses"]["PolicyInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    dryRunPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 2 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
-                 *       "input": {
-                 *         "tool": "crm.get_customer",
-                 *         "args": {
-                 *           "id": "42"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["DryRunPolicy"];
-            };
-        };
-        responses: {
-            /** @description What the policy says of the call. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy_dry_run",
-                     *       "decision": {
-                     *         "outcome": "allow",
-                     *         "code": null,
-                     *         "source": "rule",
-                     *         "rule_id": "read-crm",
-                     *         "reason": "rule read-crm",
-                     *         "message": null
-                     *       },
-                     *       "recorded": null,
-                     *       "trace": [
-                     *         {
-                     *           "rule_id": "no-deletes",
-                     *           "why": "tools"
-                     *         },
-                     *         {
-                     *           "rule_id": "read-crm",
-                     *           "why": "applies"
-                     *         }
-                     *       ],
-                     *       "budgets": [],
-                     *       "approval": null,
-                     *       "diagnostics": [],
-                     *       "input": {
-                     *         "tool": "crm.get_customer",
-                     *         "args": {
-                     *           "id": "42"
-                     *         },
-                     *         "agent": {
-                     *           "id": "agt_00000000000000000000000000",
-                     *           "name": "test-agent",
-                     *           "labels": {}
-                     *         },
-                     *         "user": {
-                     *           "ref": null
-                     *         },
-                     *         "session": {
-                     *           "ref": null
-                     *         },
-                     *         "intent": {
-                     *           "signed": false
-                     *         },
-                     *         "mode": "gateway",
-                     *         "side_effect": "read",
-                     *         "now": "2026-10-01T09:00:00.000Z",
-                     *         "request": {
-                     *           "http": {
-                     *             "method": "GET",
-                     *             "path": "/customers/42",
-                     *             "host": "crm.example.com"
-                     *           }
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PolicyDryRun"];
-                };
-            };
-            400: components["responses"]["PolicyInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    previewPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /** @description At most 4 MiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
-                 *       "actions": 500
-                 *     }
-                 */
-                "application/json": components["schemas"]["PreviewPolicy"];
-            };
-        };
-        responses: {
-            /** @description What the draft would have changed. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy_preview",
-                     *       "compared_with": {
-                     *         "basis": "enforced",
-                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *         "version": 6
-                     *       },
-                     *       "from": "2026-10-01T08:00:00.000Z",
-                     *       "to": "2026-10-01T09:00:00.000Z",
-                     *       "judged": 480,
-                     *       "unjudged": 20,
-                     *       "unjudged_because": {
-                     *         "not_asked": 4,
-                     *         "payload_removed": 16,
-                     *         "payload_damaged": 0,
-                     *         "time_limit": 0
-                     *       },
-                     *       "same": 479,
-                     *       "changed": 1,
-                     *       "changed_from_recorded": 3,
-                     *       "changes": [
-                     *         {
-                     *           "from": "require_approval",
-                     *           "to": "allow",
-                     *           "count": 1,
-                     *           "by_rule": [
-                     *             {
-                     *               "rule_id": "read-crm",
-                     *               "count": 1
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "human_denied_now_allowed": 1,
-                     *       "samples": [
-                     *         {
-                     *           "action": "act_01h2xcejqtf2nbrexx3vqjhp43",
-                     *           "tool": "crm.get_customer",
-                     *           "agent": {
-                     *             "id": "agt_01h2xcejqtf2nbrexx3vqjhp41",
-                     *             "name": "support-1"
-                     *           },
-                     *           "created_at": "2026-10-01T08:30:00.000Z",
-                     *           "from": "require_approval",
-                     *           "to": "allow",
-                     *           "recorded": "require_approval",
-                     *           "rule_id": "read-crm",
-                     *           "reason": "rule read-crm",
-                     *           "human_denied": true
-                     *         }
-                     *       ],
-                     *       "complete": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PolicyPreview"];
-                };
-            };
-            400: components["responses"]["PolicyInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            429: components["responses"]["RateLimited"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getPolicy: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The policy, its latest version inside. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy",
-                     *       "id": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *       "name": "support",
-                     *       "activation": "enforce",
-                     *       "enforced_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *       "shadow_version": null,
-                     *       "latest_version": {
-                     *         "object": "policy_version",
-                     *         "id": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *         "version": 1,
-                     *         "version_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
-                     *         "source_hash": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
-                     *         "source": "version: 1\ndefault: deny\n",
-                     *         "notes": null,
-                     *         "author": {
-                     *           "type": "admin_key",
-                     *           "id": "key_01h2xcejqtf2nbrexx3vqjhp4b"
-                     *         },
-                     *         "origin": "user",
-                     *         "activation": "enforce",
-                     *         "created_at": "2026-10-01T09:00:00.000Z"
-                     *       },
-                     *       "created_at": "2026-10-01T09:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Policy"];
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            304: components["responses"]["NotModified"];
             404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
     };
-    listPolicyVersions: {
+    listDeeds: {
         parameters: {
             query?: {
+                /**
+                 * @description Kinds, separated by commas (`action`, `amendment`, `admin`).
+                 * @example [
+                 *       "action",
+                 *       "amendment"
+                 *     ]
+                 */
+                kind?: components["schemas"]["DeedKind"][];
+                /** @description Deeds of this action. */
+                action?: components["schemas"]["ActionId"];
+                /** @description Issued at this instant or later. */
+                "issued_at[gte]"?: components["schemas"]["Timestamp"];
+                /** @description Issued before this instant. */
+                "issued_at[lt]"?: components["schemas"]["Timestamp"];
+                /** @description From this `seq` on. */
+                "seq[gte]"?: number;
+                /** @description Before this `seq`. */
+                "seq[lt]"?: number;
+                /** @description By `seq`, from the first deed or from the last. */
+                order?: "asc" | "desc";
                 /** @description Items on a page. */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["LedgerLimit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -8724,15 +7650,12 @@ export interface operations {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of versions. */
+            /** @description A page of deed envelopes. */
             200: {
                 headers: {
                     "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
@@ -8742,9 +7665,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["PolicyVersion"][];
+                        data?: components["schemas"]["Deed"][];
                     };
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getDeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deed. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["DeedETag"];
+                    "Service-Deed-Seq": components["headers"]["Service-Deed-Seq"];
+                    "Service-Deed-Kid": components["headers"]["Service-Deed-Kid"];
+                    "Service-Deed-Signature": components["headers"]["Service-Deed-Signature"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                    "application/cose": string;
+                };
+            };
+            /** @description The caller's copy is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["DeedETag"];
+                    "Service-Deed-Seq": components["headers"]["Service-Deed-Seq"];
+                    "Service-Deed-Kid": components["headers"]["Service-Deed-Kid"];
+                    "Service-Deed-Signature": components["headers"]["Service-Deed-Signature"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
@@ -8754,7 +7730,7 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    addPolicyVersion: {
+    sealFile: {
         parameters: {
             query?: never;
             header?: {
@@ -8763,38 +7739,25 @@ export interface operations {
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-            };
+            path?: never;
             cookie?: never;
         };
-        /** @description At most 1 MiB. */
+        /** @description At most 4 KiB. */
         requestBody: {
             content: {
                 /**
                  * @example {
-                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n        - crm.list_*\n    decision: allow\n",
-                 *       "notes": "Lists too."
+                 *       "sha256": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                 *       "bytes": 48213,
+                 *       "media_type": "application/pdf",
+                 *       "label": "Refunds of the third quarter"
                  *     }
                  */
-                "application/json": components["schemas"]["AddPolicyVersion"];
+                "application/json": components["schemas"]["FileToSeal"];
             };
         };
         responses: {
-            /** @description The existing version with this source. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PolicyVersion"];
-                };
-            };
-            /** @description The new version. */
+            /** @description The file's fields and the envelope of its deed. */
             201: {
                 headers: {
                     "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
@@ -8803,121 +7766,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PolicyVersion"];
-                };
-            };
-            400: components["responses"]["PolicyInvalid"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    getPolicyVersion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-            };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The version. */
-            200: {
-                headers: {
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "policy_version",
-                     *       "id": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *       "version": 1,
-                     *       "version_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
-                     *       "source_hash": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
-                     *       "source": "version: 1\ndefault: deny\n",
-                     *       "notes": null,
-                     *       "author": {
-                     *         "type": "admin_key",
-                     *         "id": "key_01h2xcejqtf2nbrexx3vqjhp4b"
-                     *       },
-                     *       "origin": "user",
-                     *       "activation": "enforce",
-                     *       "created_at": "2026-10-01T09:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PolicyVersion"];
-                };
-            };
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    activatePolicyVersion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
-            cookie?: never;
-        };
-        /** @description At most 64 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "mode": "enforce",
-                 *       "reason": "First policy for support."
-                 *     }
-                 */
-                "application/json": components["schemas"]["ActivatePolicyVersion"];
-            };
-        };
-        responses: {
-            /** @description The version, with the deed of its activation. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PolicyVersion"];
+                    "application/json": components["schemas"]["SealedFile"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8926,96 +7780,13 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    replayPolicyVersion: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
-                /** @description The version's number or its id. */
-                v: components["parameters"]["PolicyVersion"];
-            };
-            cookie?: never;
-        };
-        /** @description At most 64 KiB. */
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": components["schemas"]["StartReplay"];
-            };
-        };
-        responses: {
-            /** @description The replay, queued. `GET /v1/replays/{id}` tells how far it is. */
-            202: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "object": "replay",
-                     *       "id": "rpl_01h2xcejqtf2nbrexx3vqjhp41",
-                     *       "purpose": "manual",
-                     *       "status": "queued",
-                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *       "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *       "version": 2,
-                     *       "from": "2026-09-17T09:00:00.000Z",
-                     *       "to": "2026-10-01T09:00:00.000Z",
-                     *       "compared_with": {
-                     *         "basis": "enforced",
-                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
-                     *         "version": 1
-                     *       },
-                     *       "progress": {
-                     *         "done": 0,
-                     *         "total": 1219
-                     *       },
-                     *       "requested_by": {
-                     *         "type": "user",
-                     *         "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
-                     *       },
-                     *       "result": null,
-                     *       "digest": null,
-                     *       "error_code": null,
-                     *       "created_at": "2026-10-01T09:00:00.000Z",
-                     *       "ended_at": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Replay"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
-            default: components["responses"]["Error"];
-        };
-    };
-    listReplays: {
+    exportDeeds: {
         parameters: {
             query?: {
-                /** @description Replays of versions of this policy. */
-                policy?: components["schemas"]["PolicyId"];
-                /** @description Items on a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
-                cursor?: components["parameters"]["Cursor"];
+                /** @description Deeds issued at this instant or later. Left out, from the first. */
+                from?: components["schemas"]["Timestamp"];
+                /** @description Deeds issued before this instant. Left out, to the last. */
+                to?: components["schemas"]["Timestamp"];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
@@ -9026,17 +7797,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of replays. */
+            /** @description The bundle. */
             200: {
                 headers: {
+                    /** @description An attachment, with a file name. */
+                    "Content-Disposition"?: string;
                     "Service-Request-Id": components["headers"]["Service-Request-Id"];
                     "Service-Version": components["headers"]["Service-Version"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["List"] & {
-                        data?: components["schemas"]["Replay"][];
-                    };
+                    "application/gzip": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9046,22 +7817,24 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    getReplay: {
+    checkLedger: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description So many deeds up to the head. */
+                last?: number;
+                /** @description Deeds issued at this instant or later. */
+                from?: components["schemas"]["Timestamp"];
+            };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
-            path: {
-                /** @description The replay. */
-                id: components["parameters"]["ReplayPath"];
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The replay. */
+            /** @description What the check found. */
             200: {
                 headers: {
                     "Service-Request-Id": components["headers"]["Service-Request-Id"];
@@ -9071,206 +7844,138 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "object": "replay",
-                     *       "id": "rpl_01h2xcejqtf2nbrexx3vqjhp41",
-                     *       "purpose": "manual",
-                     *       "status": "succeeded",
-                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *       "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
-                     *       "version": 2,
-                     *       "from": "2026-09-17T09:00:00.000Z",
-                     *       "to": "2026-10-01T09:00:00.000Z",
-                     *       "compared_with": {
-                     *         "basis": "enforced",
-                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
-                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
-                     *         "version": 1
+                     *       "object": "ledger_check",
+                     *       "result": "intact",
+                     *       "reason": null,
+                     *       "first_bad_seq": null,
+                     *       "links_intact": true,
+                     *       "checked": 128,
+                     *       "first_seq": 1,
+                     *       "last_seq": 128,
+                     *       "head": {
+                     *         "seq": 128,
+                     *         "body_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
                      *       },
-                     *       "progress": {
-                     *         "done": 1219,
-                     *         "total": 1219
-                     *       },
-                     *       "requested_by": {
-                     *         "type": "user",
-                     *         "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
-                     *       },
-                     *       "result": {
-                     *         "judged": 1204,
-                     *         "skipped": {
-                     *           "payload_removed": 12,
-                     *           "payload_damaged": 0,
-                     *           "not_asked": 3,
-                     *           "time_limit": 0
-                     *         },
-                     *         "changed_from_recorded": 44,
-                     *         "changes": [
-                     *           {
-                     *             "from": "require_approval",
-                     *             "to": "allow",
-                     *             "rule_id": "small-refunds",
-                     *             "source": "rule",
-                     *             "count": 41,
-                     *             "sample": [
-                     *               "act_01h2xcejqtf2nbrexx3vqjhp45"
-                     *             ]
-                     *           }
-                     *         ],
-                     *         "by_rule": [
-                     *           {
-                     *             "rule_id": "read-crm",
-                     *             "source": "rule",
-                     *             "judged": 1163,
-                     *             "changed": 0,
-                     *             "allow": 1163,
-                     *             "require_approval": 0,
-                     *             "deny": 0
-                     *           },
-                     *           {
-                     *             "rule_id": "small-refunds",
-                     *             "source": "rule",
-                     *             "judged": 41,
-                     *             "changed": 41,
-                     *             "allow": 41,
-                     *             "require_approval": 0,
-                     *             "deny": 0
-                     *           }
-                     *         ],
-                     *         "by_tool": [
-                     *           {
-                     *             "tool": "crm.get_customer",
-                     *             "judged": 1163,
-                     *             "changed": 0,
-                     *             "allow": 1163,
-                     *             "require_approval": 0,
-                     *             "deny": 0
-                     *           },
-                     *           {
-                     *             "tool": "payments.create_refund",
-                     *             "judged": 41,
-                     *             "changed": 41,
-                     *             "allow": 41,
-                     *             "require_approval": 0,
-                     *             "deny": 0
-                     *           }
-                     *         ],
-                     *         "by_agent": [
-                     *           {
-                     *             "agent": "agt_01h2xcejqtf2nbrexx3vqjhp42",
-                     *             "judged": 1204,
-                     *             "changed": 41,
-                     *             "allow": 1204,
-                     *             "require_approval": 0,
-                     *             "deny": 0
-                     *           }
-                     *         ],
-                     *         "allows_denied_by_person": 2,
-                     *         "allows_never_asked": 0
-                     *       },
-                     *       "digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1",
-                     *       "error_code": null,
-                     *       "created_at": "2026-10-01T09:00:00.000Z",
-                     *       "ended_at": "2026-10-01T09:00:03.000Z"
+                     *       "checked_at": "2026-10-01T09:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Replay"];
+                    "application/json": components["schemas"]["LedgerCheck"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
     };
-    cancelReplay: {
+    listErrorPages: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Page"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getErrorPage: {
+        parameters: {
+            query?: never;
+            header?: never;
             path: {
-                /** @description The replay. */
-                id: components["parameters"]["ReplayPath"];
+                /** @description An error code. */
+                code: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The replay, cancelled. */
-            200: {
-                headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
-                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
-                    "Service-Version": components["headers"]["Service-Version"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Replay"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            200: components["responses"]["Page"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
     };
-    deactivatePolicy: {
+    getLoginPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SignInPage"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConfirmPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SignInPage"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getApprovePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SignInPage"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getSignInAsset: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
-                "Service-Version"?: components["parameters"]["Version"];
-                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The policy. */
-                id: components["parameters"]["Policy"];
+                /** @description The name of a file. */
+                file: string;
             };
             cookie?: never;
         };
-        /** @description At most 64 KiB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "mode": "enforce",
-                 *       "reason": "Rolled back."
-                 *     }
-                 */
-                "application/json": components["schemas"]["DeactivatePolicy"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The policy, with the deed of the change. */
+            /** @description The file. */
             200: {
                 headers: {
-                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    /** @description Kept, and asked for again each time. */
+                    "Cache-Control"?: "no-cache";
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
                     "Service-Request-Id": components["headers"]["Service-Request-Id"];
                     "Service-Version": components["headers"]["Service-Version"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Policy"];
+                    "text/css": string;
+                    "text/javascript": string;
+                    "image/svg+xml": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["Forbidden"];
+            304: components["responses"]["NotModified"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["Unprocessable"];
-            503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
     };
@@ -10161,6 +8866,1301 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listPolicies: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of policies, newest first. */
+            200: {
+                headers: {
+                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["Policy"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "support",
+                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
+                 *       "notes": "Reads only, for now."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreatePolicy"];
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            201: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["PolicyInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPolicyLanguage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The language. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyLanguage"];
+                };
+            };
+            /** @description The caller's copy is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPolicySlots: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The slots. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_slots",
+                     *       "enforced": {
+                     *         "policy": {
+                     *           "id": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *           "name": "support"
+                     *         },
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *         "version": 1,
+                     *         "since": "2026-10-01T09:00:00.000Z",
+                     *         "by": {
+                     *           "type": "user",
+                     *           "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
+                     *         }
+                     *       },
+                     *       "shadow": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicySlots"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    lintPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "version: 1\ndefault: deny\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LintPolicy"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_lint",
+                     *       "valid": false,
+                     *       "diagnostics": [
+                     *         {
+                     *           "object": "policy_diagnostic",
+                     *           "severity": "error",
+                     *           "code": "unknown_field",
+                     *           "message": "There is no field aprovers here.",
+                     *           "hint": "Did you mean approvers?",
+                     *           "line": 9,
+                     *           "column": 7,
+                     *           "rule_id": "refunds",
+                     *           "path": "rules[1].approval.aprovers"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyLint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    testPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
+                 *       "cases": "- name: reads go through\n  input:\n    tool: crm.get_customer\n  expect:\n    decision: allow\n    rule: read-crm\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestPolicy"];
+            };
+        };
+        responses: {
+            /** @description What the source says of each case. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_test",
+                     *       "passed": 1,
+                     *       "failed": 0,
+                     *       "cases": [
+                     *         {
+                     *           "name": "reads go through",
+                     *           "line": 1,
+                     *           "ok": true,
+                     *           "expect": {
+                     *             "decision": "allow",
+                     *             "rule": null
+                     *           },
+                     *           "decision": "allow",
+                     *           "rule_id": "read-crm",
+                     *           "code": null,
+                     *           "reason": "rule read-crm",
+                     *           "message": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyTest"];
+                };
+            };
+            400: components["responses"]["PolicyInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    dryRunPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
+                 *       "input": {
+                 *         "tool": "crm.get_customer",
+                 *         "args": {
+                 *           "id": "42"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["DryRunPolicy"];
+            };
+        };
+        responses: {
+            /** @description What the policy says of the call. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_dry_run",
+                     *       "decision": {
+                     *         "outcome": "allow",
+                     *         "code": null,
+                     *         "source": "rule",
+                     *         "rule_id": "read-crm",
+                     *         "reason": "rule read-crm",
+                     *         "message": null
+                     *       },
+                     *       "recorded": null,
+                     *       "trace": [
+                     *         {
+                     *           "rule_id": "no-deletes",
+                     *           "why": "tools"
+                     *         },
+                     *         {
+                     *           "rule_id": "read-crm",
+                     *           "why": "applies"
+                     *         }
+                     *       ],
+                     *       "budgets": [],
+                     *       "approval": null,
+                     *       "diagnostics": [],
+                     *       "input": {
+                     *         "tool": "crm.get_customer",
+                     *         "args": {
+                     *           "id": "42"
+                     *         },
+                     *         "agent": {
+                     *           "id": "agt_00000000000000000000000000",
+                     *           "name": "test-agent",
+                     *           "labels": {}
+                     *         },
+                     *         "user": {
+                     *           "ref": null
+                     *         },
+                     *         "session": {
+                     *           "ref": null
+                     *         },
+                     *         "intent": {
+                     *           "signed": false
+                     *         },
+                     *         "mode": "gateway",
+                     *         "side_effect": "read",
+                     *         "now": "2026-10-01T09:00:00.000Z",
+                     *         "request": {
+                     *           "http": {
+                     *             "method": "GET",
+                     *             "path": "/customers/42",
+                     *             "host": "crm.example.com"
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyDryRun"];
+                };
+            };
+            400: components["responses"]["PolicyInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    previewPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 4 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n    decision: allow\n",
+                 *       "actions": 500
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewPolicy"];
+            };
+        };
+        responses: {
+            /** @description What the draft would have changed. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_preview",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *         "version": 6
+                     *       },
+                     *       "from": "2026-10-01T08:00:00.000Z",
+                     *       "to": "2026-10-01T09:00:00.000Z",
+                     *       "judged": 480,
+                     *       "unjudged": 20,
+                     *       "unjudged_because": {
+                     *         "not_asked": 4,
+                     *         "payload_removed": 16,
+                     *         "payload_damaged": 0,
+                     *         "time_limit": 0
+                     *       },
+                     *       "same": 479,
+                     *       "changed": 1,
+                     *       "changed_from_recorded": 3,
+                     *       "changes": [
+                     *         {
+                     *           "from": "require_approval",
+                     *           "to": "allow",
+                     *           "count": 1,
+                     *           "by_rule": [
+                     *             {
+                     *               "rule_id": "read-crm",
+                     *               "count": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "human_denied_now_allowed": 1,
+                     *       "samples": [
+                     *         {
+                     *           "action": "act_01h2xcejqtf2nbrexx3vqjhp43",
+                     *           "tool": "crm.get_customer",
+                     *           "agent": {
+                     *             "id": "agt_01h2xcejqtf2nbrexx3vqjhp41",
+                     *             "name": "support-1"
+                     *           },
+                     *           "created_at": "2026-10-01T08:30:00.000Z",
+                     *           "from": "require_approval",
+                     *           "to": "allow",
+                     *           "recorded": "require_approval",
+                     *           "rule_id": "read-crm",
+                     *           "reason": "rule read-crm",
+                     *           "human_denied": true
+                     *         }
+                     *       ],
+                     *       "complete": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyPreview"];
+                };
+            };
+            400: components["responses"]["PolicyInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy, its latest version inside. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy",
+                     *       "id": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *       "name": "support",
+                     *       "activation": "enforce",
+                     *       "enforced_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *       "shadow_version": null,
+                     *       "latest_version": {
+                     *         "object": "policy_version",
+                     *         "id": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "version": 1,
+                     *         "version_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                     *         "source_hash": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
+                     *         "source": "version: 1\ndefault: deny\n",
+                     *         "notes": null,
+                     *         "author": {
+                     *           "type": "admin_key",
+                     *           "id": "key_01h2xcejqtf2nbrexx3vqjhp4b"
+                     *         },
+                     *         "origin": "user",
+                     *         "activation": "enforce",
+                     *         "created_at": "2026-10-01T09:00:00.000Z"
+                     *       },
+                     *       "created_at": "2026-10-01T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listPolicyVersions: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of versions. */
+            200: {
+                headers: {
+                    "Service-Projection-Lag": components["headers"]["Service-Projection-Lag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["PolicyVersion"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    addPolicyVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "version: 1\ndefault: deny\nrules:\n  - id: read-crm\n    match:\n      tools:\n        - crm.get_*\n        - crm.list_*\n    decision: allow\n",
+                 *       "notes": "Lists too."
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddPolicyVersion"];
+            };
+        };
+        responses: {
+            /** @description The existing version with this source. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            /** @description The new version. */
+            201: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            400: components["responses"]["PolicyInvalid"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPolicyVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "policy_version",
+                     *       "id": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *       "version": 1,
+                     *       "version_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                     *       "source_hash": "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7",
+                     *       "source": "version: 1\ndefault: deny\n",
+                     *       "notes": null,
+                     *       "author": {
+                     *         "type": "admin_key",
+                     *         "id": "key_01h2xcejqtf2nbrexx3vqjhp4b"
+                     *       },
+                     *       "origin": "user",
+                     *       "activation": "enforce",
+                     *       "created_at": "2026-10-01T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    activatePolicyVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "enforce",
+                 *       "reason": "First policy for support."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ActivatePolicyVersion"];
+            };
+        };
+        responses: {
+            /** @description The version, with the deed of its activation. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyVersion"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deactivatePolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "enforce",
+                 *       "reason": "Rolled back."
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeactivatePolicy"];
+            };
+        };
+        responses: {
+            /** @description The policy, with the deed of the change. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    replayPolicyVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The policy. */
+                id: components["parameters"]["Policy"];
+                /** @description The version's number or its id. */
+                v: components["parameters"]["PolicyVersion"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["StartReplay"];
+            };
+        };
+        responses: {
+            /** @description The replay, queued. `GET /v1/replays/{id}` tells how far it is. */
+            202: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "replay",
+                     *       "id": "rpl_01h2xcejqtf2nbrexx3vqjhp41",
+                     *       "purpose": "manual",
+                     *       "status": "queued",
+                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *       "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *       "version": 2,
+                     *       "from": "2026-09-17T09:00:00.000Z",
+                     *       "to": "2026-10-01T09:00:00.000Z",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
+                     *         "version": 1
+                     *       },
+                     *       "progress": {
+                     *         "done": 0,
+                     *         "total": 1219
+                     *       },
+                     *       "requested_by": {
+                     *         "type": "user",
+                     *         "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
+                     *       },
+                     *       "result": null,
+                     *       "digest": null,
+                     *       "error_code": null,
+                     *       "created_at": "2026-10-01T09:00:00.000Z",
+                     *       "ended_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listReplays: {
+        parameters: {
+            query?: {
+                /** @description Replays of versions of this policy. */
+                policy?: components["schemas"]["PolicyId"];
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of replays. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["Replay"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The replay. */
+                id: components["parameters"]["ReplayPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "replay",
+                     *       "id": "rpl_01h2xcejqtf2nbrexx3vqjhp41",
+                     *       "purpose": "manual",
+                     *       "status": "succeeded",
+                     *       "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *       "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp44",
+                     *       "version": 2,
+                     *       "from": "2026-09-17T09:00:00.000Z",
+                     *       "to": "2026-10-01T09:00:00.000Z",
+                     *       "compared_with": {
+                     *         "basis": "enforced",
+                     *         "policy": "pol_01h2xcejqtf2nbrexx3vqjhp43",
+                     *         "policy_version": "pv_01h2xcejqtf2nbrexx3vqjhp47",
+                     *         "version": 1
+                     *       },
+                     *       "progress": {
+                     *         "done": 1219,
+                     *         "total": 1219
+                     *       },
+                     *       "requested_by": {
+                     *         "type": "user",
+                     *         "id": "usr_01h2xcejqtf2nbrexx3vqjhp46"
+                     *       },
+                     *       "result": {
+                     *         "judged": 1204,
+                     *         "skipped": {
+                     *           "payload_removed": 12,
+                     *           "payload_damaged": 0,
+                     *           "not_asked": 3,
+                     *           "time_limit": 0
+                     *         },
+                     *         "changed_from_recorded": 44,
+                     *         "changes": [
+                     *           {
+                     *             "from": "require_approval",
+                     *             "to": "allow",
+                     *             "rule_id": "small-refunds",
+                     *             "source": "rule",
+                     *             "count": 41,
+                     *             "sample": [
+                     *               "act_01h2xcejqtf2nbrexx3vqjhp45"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "by_rule": [
+                     *           {
+                     *             "rule_id": "read-crm",
+                     *             "source": "rule",
+                     *             "judged": 1163,
+                     *             "changed": 0,
+                     *             "allow": 1163,
+                     *             "require_approval": 0,
+                     *             "deny": 0
+                     *           },
+                     *           {
+                     *             "rule_id": "small-refunds",
+                     *             "source": "rule",
+                     *             "judged": 41,
+                     *             "changed": 41,
+                     *             "allow": 41,
+                     *             "require_approval": 0,
+                     *             "deny": 0
+                     *           }
+                     *         ],
+                     *         "by_tool": [
+                     *           {
+                     *             "tool": "crm.get_customer",
+                     *             "judged": 1163,
+                     *             "changed": 0,
+                     *             "allow": 1163,
+                     *             "require_approval": 0,
+                     *             "deny": 0
+                     *           },
+                     *           {
+                     *             "tool": "payments.create_refund",
+                     *             "judged": 41,
+                     *             "changed": 41,
+                     *             "allow": 41,
+                     *             "require_approval": 0,
+                     *             "deny": 0
+                     *           }
+                     *         ],
+                     *         "by_agent": [
+                     *           {
+                     *             "agent": "agt_01h2xcejqtf2nbrexx3vqjhp42",
+                     *             "judged": 1204,
+                     *             "changed": 41,
+                     *             "allow": 1204,
+                     *             "require_approval": 0,
+                     *             "deny": 0
+                     *           }
+                     *         ],
+                     *         "allows_denied_by_person": 2,
+                     *         "allows_never_asked": 0
+                     *       },
+                     *       "digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1",
+                     *       "error_code": null,
+                     *       "created_at": "2026-10-01T09:00:00.000Z",
+                     *       "ended_at": "2026-10-01T09:00:03.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    cancelReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The replay. */
+                id: components["parameters"]["ReplayPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay, cancelled. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It works, perhaps with lists that lag. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "health",
+                     *       "status": "ok",
+                     *       "checks": {
+                     *         "database": "ok",
+                     *         "event_store": "ok",
+                     *         "disk": "ok",
+                     *         "projections": "ok",
+                     *         "executions": "ok",
+                     *         "sealing": "ok",
+                     *         "sign_in": "ok"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description It cannot be used, or is shutting down. */
+            503: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "health",
+                     *       "status": "draining",
+                     *       "checks": {
+                     *         "database": "ok",
+                     *         "event_store": "ok",
+                     *         "disk": "ok",
+                     *         "projections": "ok",
+                     *         "executions": "ok",
+                     *         "sealing": "ok",
+                     *         "sign_in": "ok"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version object. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "version",
+                     *       "version": "0.1.0",
+                     *       "commit": "9fceb02d0ae598e95dc970b74767f19372d61af8",
+                     *       "built_at": "2026-10-01T09:00:00.000Z",
+                     *       "node": "v20.19.0",
+                     *       "api_versions": [
+                     *         "2026-10-01"
+                     *       ],
+                     *       "default_api_version": "2026-10-01",
+                     *       "docs_url": "https://docs.example/ags"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getOpenApiDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The description of the interface, OpenAPI 3.1.1. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
             default: components["responses"]["Error"];
         };
     };
