@@ -2,7 +2,7 @@
 // is; says so on stderr only: standard output belongs to the command that needed the build.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneAtATime } from './one-at-a-time.mjs';
@@ -84,7 +84,21 @@ const compile = async () => {
   ]);
   writeOpenApiDocument(join(root, 'dist'));
   await run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
+  copySql();
   await bundlePrograms(join(root, 'dist'));
+};
+
+/** The compiler copies nothing but code: the SQL of the schemas (libs/infra/src/schemas) lies beside it here, too. */
+const copySql = () => {
+  const sqlBelow = (folder) =>
+    existsSync(folder) ? readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.sql')) : [];
+  const [from, to] = [join(root, 'libs'), join(root, 'dist', 'libs')];
+  // A file that is no longer a source would be a step or a function all the same.
+  for (const name of sqlBelow(to)) rmSync(join(to, name));
+  for (const name of sqlBelow(from)) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    copyFileSync(join(from, name), join(to, name));
+  }
 };
 
 const stamped = async ({ stamp, says }, work) => {

@@ -116,6 +116,20 @@ describe('scripts/build.mjs', () => {
     expect(await bundled()).toBe(2);
   });
 
+  it('lays the SQL of the schemas beside the code, and takes away what is no longer there', async () => {
+    const steps = 'libs/infra/src/one/schema/steps';
+    await mkdir(join(folder, steps), { recursive: true });
+    for (const name of ['0001-a.sql', '0002-b.sql']) await write(`${steps}/${name}`, `select '${name}';`);
+    await start().ended;
+    expect(await readdir(join(folder, 'dist', steps))).toEqual(['0001-a.sql', '0002-b.sql']);
+    await rm(join(folder, steps, '0002-b.sql'));
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(folder, steps), later, later);
+    await start().ended;
+    expect(await readdir(join(folder, 'dist', steps))).toEqual(['0001-a.sql']);
+    expect(await readFile(join(folder, 'dist', steps, '0001-a.sql'), 'utf8')).toBe("select '0001-a.sql';");
+  });
+
   it('builds the Console beside it, each half alone where only it has changed', async () => {
     const changed = async (path: string): Promise<string> => {
       const later = new Date(Date.now() + 60_000);

@@ -1,6 +1,6 @@
 import type { EventStore } from '#libs/domain/kernel';
-import { installEventStoreSchema } from '#libs/infra/event-store';
-import { installReadModels, readModelSource } from '#libs/infra/read-models';
+import { readModelSource } from '#libs/infra/read-models';
+import { installSchemas, startedSchemas } from '#libs/infra/schemas';
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
 import { ProjectionRebuild } from '../../apps/projector/src/rebuild/projection-rebuild.js';
 import { GivenLog, TEST_ORG, testId } from '../support/given-log.js';
@@ -25,8 +25,7 @@ export const rebuildSpeed = async (profile: Profile): Promise<void> => {
 };
 
 const rebuiltPerSecond = async ({ connectionString, eventStoreUrl }: BenchStores): Promise<number> => {
-  if (eventStoreUrl === null) await installEventStoreSchema(connectionString);
-  await installReadModels(connectionString);
+  await installSchemas(connectionString, startedSchemas(eventStoreUrl === null));
   const store = openBenchLog({ connectionString, eventStoreUrl });
   const source = readModelSource({
     connectionString,

@@ -3,8 +3,8 @@ import { canonicalize, digestOf, type Digest } from '#libs/crypto';
 import { OPERATOR, type OrgId } from '#libs/domain/kernel';
 import { compilePolicy, type CompiledPolicy } from '#libs/domain/policies';
 import { type Replay, runReplay, ReplayWork, type ReplayUnderWay } from '#libs/domain/replays';
-import { installRowSchemas } from '#libs/infra/deployment';
-import { installReadModels, readModelSource, ActionRow } from '#libs/infra/read-models';
+import { readModelSource, ActionRow } from '#libs/infra/read-models';
+import { installSchemas, startedSchemas } from '#libs/infra/schemas';
 import { PostgresRecordedCalls } from '#libs/infra/replays';
 import { SystemClock } from '#libs/infra/runtime';
 import { submission, TEST_ORG, testId, testTime } from '../support/given-log.js';
@@ -46,8 +46,7 @@ export const replaySpeed = async (): Promise<void> => {
   const stores = await openBenchStores('embedded');
   const pool = new pg.Pool({ connectionString: stores.connectionString, max: 2 });
   try {
-    await installReadModels(stores.connectionString);
-    await installRowSchemas(pool);
+    await installSchemas(stores.connectionString, startedSchemas(false));
     await fill(stores.connectionString, pool);
     const few = await replayed(pool, FEW);
     const many = await replayed(pool, MANY);

@@ -5,7 +5,8 @@ import type { FastifyReply } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError } from '#libs/domain/kernel';
-import { installIdempotencySchema, REMEMBERED_MS } from '#libs/infra/idempotency';
+import { REMEMBERED_MS } from '#libs/infra/idempotency';
+import { installSchemas } from '#libs/infra/schemas';
 import { Exchange } from '../../apps/api/src/http/exchange.js';
 import { RequestContext } from '../../apps/api/src/http/parameters.js';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
@@ -103,7 +104,7 @@ const client = clientOf(() => edge);
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString });
-  await installIdempotencySchema(pool);
+  await installSchemas(pool, ['idempotency']);
   edge = await startEdge({ controllers: [ThingsController], connectionString: database.connectionString });
   edge.clock.stop();
 });

@@ -30,12 +30,11 @@ import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
-import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
+import { PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { PostgresPayloadStore } from '#libs/infra/gate';
-import { installIdempotencySchema } from '#libs/infra/idempotency';
 import {
   type ProjectionName,
   ProjectionProgress,
@@ -45,7 +44,8 @@ import {
 } from '#libs/infra/read-models';
 import { PostgresRecordedCalls, PostgresReplayRows } from '#libs/infra/replays';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
-import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
+import { PostgresVault, VaultCipher } from '#libs/infra/vault';
+import { installSchemas } from '#libs/infra/schemas';
 import { PROJECTIONS } from '../../apps/projector/src/projections.js';
 import { undescribedIn } from '../http/described-answer.js';
 import { clientOf, type JsonAnswer } from '../http/edge-client.js';
@@ -143,9 +143,7 @@ export class ApiBench {
       onConnectionLost: () => undefined,
     });
     const pool = new pg.Pool({ connectionString, max: 2 });
-    await installVaultSchema(pool);
-    await installIdempotencySchema(pool);
-    await installConnectorHealthSchema(pool);
+    await installSchemas(pool, ['vault', 'idempotency', 'connector_health']);
     const bench = new ApiBench(readModels, store, pool, door);
     await bench.makeOrganization();
     const ports: DynamicModule = {

@@ -3,7 +3,8 @@ import { digestOf } from '#libs/crypto';
 import type { WantedCharge, WantedReservation } from '#libs/domain/gate';
 import { idOf, type ActionId, type EventStore, localPeriodAt, type Position } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { installGateSchema, PostgresBudgetReservations, PostgresBudgetRows } from '#libs/infra/gate';
+import { PostgresBudgetReservations, PostgresBudgetRows } from '#libs/infra/gate';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase } from './database.js';
 
 export const NOON_MS = Date.parse('2026-10-01T12:00:00.000Z');
@@ -47,7 +48,7 @@ export class BudgetTables {
     const { connectionString } = database;
     const pool = new pg.Pool({ connectionString, max: 8 });
     pool.on('error', () => undefined);
-    await installGateSchema(pool);
+    await installSchemas(pool, ['gate']);
     const common = { connectionString, applicationName: 'budgets', onConnectionLost: () => undefined };
     const store = new PostgresEventStore({ ...common, storesPayloads: false });
     return new BudgetTables(pool, store, async () => {

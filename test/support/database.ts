@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { installRowSchemas } from '#libs/infra/deployment';
-import { installEventStoreSchema } from '#libs/infra/event-store';
 import { type EmbeddedPostgres, ensureDatabase, startEmbeddedPostgres } from '#libs/infra/postgres';
-import { installReadModels } from '#libs/infra/read-models';
+import { installSchemas, startedSchemas } from '#libs/infra/schemas';
 import { silentLogger } from './silent-logger.js';
 
 /** Serializes the processes that find no template: the letters AGS2. */
@@ -16,26 +14,15 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** What a database is copied from: its name, and what is installed in it, in this order. */
+/** What a database is copied from: its name, and what is installed in it. */
 interface Template {
   readonly name: string;
-  readonly preparations: readonly ((connectionString: string) => Promise<unknown>)[];
+  readonly install: (connectionString: string) => Promise<unknown>;
 }
 
-const withPool = async (connectionString: string): Promise<void> => {
-  const pool = new pg.Pool({ connectionString, max: 1 });
-  try {
-    await installRowSchemas(pool);
-  } finally {
-    await pool.end();
-  }
-};
-
-const LOG_ONLY: Template = { name: 'template_log', preparations: [installEventStoreSchema] };
-const WHOLE: Template = {
-  name: 'template_whole',
-  preparations: [installEventStoreSchema, installReadModels, withPool],
-};
+const EMPTY: Template = { name: 'template_empty', install: () => Promise.resolve() };
+const LOG_ONLY: Template = { name: 'template_log', install: (at) => installSchemas(at, ['event_store']) };
+const WHOLE: Template = { name: 'template_whole', install: (at) => installSchemas(at, startedSchemas(true)) };
 
 let started: Promise<EmbeddedPostgres> | null = null;
 
@@ -54,6 +41,9 @@ const hurry = async (admin: pg.Client): Promise<void> => {
   await admin.query('alter system set full_page_writes = off');
   await admin.query('select pg_reload_conf()');
 };
+
+/** A database of one spec's own, in which nothing is installed. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => copyOf(EMPTY);
 
 /** A database of one spec's own, with the event store's schema in place and nothing else. */
 export const createTestDatabase = (): Promise<TestDatabase> => copyOf(LOG_ONLY);
@@ -98,7 +88,7 @@ const prepare = (running: EmbeddedPostgres, template: Template): Promise<void> =
   return known;
 };
 
-const prepareTemplate = (running: EmbeddedPostgres, { name, preparations }: Template): Promise<void> =>
+const prepareTemplate = (running: EmbeddedPostgres, { name, install }: Template): Promise<void> =>
   administer(running, async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await admin.query('select from pg_database where datname = $1', [name]);
@@ -107,7 +97,7 @@ const prepareTemplate = (running: EmbeddedPostgres, { name, preparations }: Temp
     // Left by a run that was interrupted half way.
     await admin.query(`drop database if exists ${draft} with (force)`);
     await ensureDatabase(running.connectionString(draft), silentLogger);
-    for (const prepareDraft of preparations) await prepareDraft(running.connectionString(draft));
+    await install(running.connectionString(draft));
     await admin.query(farewells(draft));
     await admin.query(`alter database ${draft} rename to ${name}`);
   });

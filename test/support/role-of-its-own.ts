@@ -10,7 +10,7 @@ import type pg from 'pg';
 export const giveToRole = async (superuser: pg.Client, connectionString: string, role: string): Promise<string> => {
   const url = new URL(connectionString);
   await superuser.query(`
-    drop schema event_store cascade;
+    drop schema event_store, schema_steps cascade;
     create role ${role} login password '${role}';
     alter database ${url.pathname.slice(1)} owner to ${role}`);
   return Object.assign(url, { username: role, password: role }).href;

@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
+import { PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { ConnectorRow, ReadModels } from '#libs/infra/read-models';
+import { installSchemas } from '#libs/infra/schemas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { caughtUp } from '../../../../test/support/caught-up.js';
 import { TEST_ORG, testId } from '../../../../test/support/given-log.js';
@@ -19,7 +20,7 @@ describe('list of connectors', () => {
   beforeAll(async () => {
     readModels = await createTestReadModels();
     pool = new pg.Pool({ connectionString: readModels.connectionString, max: 2 });
-    await installConnectorHealthSchema(pool);
+    await installSchemas(pool, ['connector_health']);
     const health = new PostgresConnectorHealth(pool);
     const rows = [connectorRow(1), connectorRow(2), connectorRow(3), connectorRow(4, { org: OTHER_ORG })];
     await writeRows(readModels.source, ConnectorRow, rows);

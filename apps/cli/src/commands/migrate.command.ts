@@ -189,10 +189,10 @@ const openLog = async (place: LogPlace, own: string, log: Logger): Promise<Log> 
 };
 
 const prepareDatabase = async (connectionString: string, log: Logger): Promise<void> => {
-  const { installEventStoreSchema } = await import('#libs/infra/event-store');
   const { ensureDatabase } = await import('#libs/infra/postgres');
+  const { installSchemas } = await import('#libs/infra/schemas');
   await ensureDatabase(connectionString, log);
-  await installEventStoreSchema(connectionString);
+  await installSchemas(connectionString, ['event_store'], { log });
 };
 
 /** @throws {CliError} conflict */

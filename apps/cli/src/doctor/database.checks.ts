@@ -33,9 +33,7 @@ export const judgeRole = ({ role, isStandby, lacks, owners }: RoleState): Findin
   const missing = lacks.map(({ privileges, place }) => `${privileges.toUpperCase()} on ${place}`);
   const faults = [
     ...(missing.length === 0 ? [] : [`lacks ${missing.join('; ')}`]),
-    ...(owners.length === 0
-      ? []
-      : [`may not act as ${owners.join(', ')}, who owns what every start brings up to date`]),
+    ...(owners.length === 0 ? [] : [`may not act as ${owners.join(', ')}, who owns what an upgrade changes`]),
   ];
   if (faults.length === 0) return ok(`The role ${role} may read, write and create what the service needs.`);
   const grants = [
@@ -53,22 +51,28 @@ export const checkMigrations = async (examination: Examination): Promise<Finding
   return judgeSchema(await inspectSchema(pool, examination.config.eventStoreUrl === null));
 };
 
-export const judgeSchema = ({ eventStore, readModels, missingTables }: SchemaState): Finding => {
-  const isPrepared = eventStore === null ? !missingTables.includes('gate.payloads') : eventStore.installed > 0;
+export const judgeSchema = ({ isPrepared, behind, newer, unfit, missingTables }: SchemaState): Finding => {
   if (!isPrepared) {
     return problem('The database is not prepared.', 'Run `npm run ags -- init`; `npm start` does so by itself.');
   }
-  const { installed, known } = eventStore ?? { installed: 0, known: 0 };
-  if (installed > known || readModels.unknown.length > 0) {
-    return problem('The database was written by a newer version of the service.', 'Run that version.');
+  if (unfit.length > 0) {
+    return problem('Another version of the service has changed the database.', unfit.join(' '));
   }
-  if (installed < known || readModels.missing.length > 0) {
+  if (behind.length > 0) {
     return warning('The database holds the schema of an older version.', START_HELP);
   }
   if (missingTables.length > 0) {
-    const isMadeByInit = missingTables.includes(TABLE_OF_INIT);
-    const next = `${isMadeByInit ? INIT_HELP : START_HELP} Where it was there before, look for who removed it.`;
+    const isMadeByInit = missingTables.every((name) => name === TABLE_OF_INIT);
+    const next = isMadeByInit
+      ? `${INIT_HELP} Where it was there before, look for who removed it.`
+      : 'The service had installed it, and does so only once: look for who removed it, and restore a backup.';
     return problem(`The database misses ${missingTables.join(', ')}.`, next);
+  }
+  if (newer.length > 0) {
+    return warning(
+      `A newer version of the service has changed the database (${newer.join(', ')}), and this one may run beside it.`,
+      'Replace the programs of this version by the newer one.',
+    );
   }
   return ok('Every schema is the one of this version.');
 };

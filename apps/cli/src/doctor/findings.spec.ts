@@ -273,7 +273,7 @@ describe('the role', () => {
       status: 'problem',
       message:
         'The role clerk lacks UPDATE, DELETE on gate.checkpoint, ledger.parked; USAGE on schema gate, and may not act as ' +
-        'ags, who owns what every start brings up to date.',
+        'ags, who owns what an upgrade changes.',
       next:
         'Run `grant update, delete on gate.checkpoint, ledger.parked to clerk; grant usage on schema gate to clerk; ' +
         'grant ags to clerk;` as the owner or a superuser, or use the role that the service was set up with.',
@@ -287,14 +287,13 @@ describe('the role', () => {
 });
 
 describe('the schema', () => {
-  const fine = { eventStore: { installed: 1, known: 1 }, readModels: { missing: [], unknown: [] }, missingTables: [] };
+  const fine = { isPrepared: true, behind: [], newer: [], unfit: [], missingTables: [] };
   it.each([
     ['of this version', fine, 'ok'],
-    ['of none', { ...fine, eventStore: { installed: 0, known: 1 } }, 'problem'],
-    ['of an older version', { ...fine, eventStore: { installed: 1, known: 2 } }, 'warning'],
-    ['of older read models', { ...fine, readModels: { missing: ['Later'], unknown: [] } }, 'warning'],
-    ['of a newer version', { ...fine, eventStore: { installed: 2, known: 1 } }, 'problem'],
-    ['of newer read models', { ...fine, readModels: { missing: [], unknown: ['Later'] } }, 'problem'],
+    ['of none', { ...fine, isPrepared: false, behind: ['gate'] }, 'problem'],
+    ['of an older version', { ...fine, behind: ['gate'] }, 'warning'],
+    ['of a newer version', { ...fine, unfit: ['Run that version.'] }, 'problem'],
+    ['of a newer version that this one may run beside', { ...fine, newer: ['gate'] }, 'warning'],
     ['without a table', { ...fine, missingTables: ['gate.payloads'] }, 'problem'],
   ])('%s is judged %s', (_title, state, status) => {
     expect(judgeSchema(state).status).toBe(status);
@@ -303,6 +302,7 @@ describe('the schema', () => {
   it('of processes that were started before init is made whole by init', () => {
     const { next } = judgeSchema({ ...fine, missingTables: ['agents.first_organization'] });
     expect(next).toContain('Run `npm run ags -- init`');
+    expect(judgeSchema({ ...fine, missingTables: ['gate.payloads'] }).next).toContain('restore a backup');
   });
 });
 

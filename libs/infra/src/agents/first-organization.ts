@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { idOf, type AgentId, type OrgId, type Randomness, type UserId } from '#libs/domain/kernel';
 import { answered, sqlStateOf } from '../postgres/index.js';
+import { installSchemas } from '../schemas/index.js';
 
 const NO_SUCH_TABLE = '42P01';
 
@@ -15,17 +16,7 @@ export interface FirstIds {
  * was interrupted goes on with the same ones, and of two racing preparations both make the same.
  */
 export const firstIds = async (pool: pg.Pool, randomness: Randomness): Promise<FirstIds> => {
-  await pool.query(
-    `do $$ begin
-       perform pg_advisory_xact_lock(hashtext('install first organization'));
-       create table if not exists agents.first_organization (
-         only_row boolean primary key default true check (only_row),
-         org text not null,
-         owner text not null,
-         agent text not null
-       );
-     end $$`,
-  );
+  await installSchemas(pool, ['first_organization']);
   await pool.query(
     `insert into agents.first_organization (org, owner, agent) values ($1, $2, $3) on conflict do nothing`,
     [idOf('org', randomness.bytes(16)), idOf('usr', randomness.bytes(16)), idOf('agt', randomness.bytes(16))],

@@ -1,14 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
-import { installSchema } from '#libs/infra/postgres';
-
-const STATEMENTS = [
-  `create schema if not exists agents`,
-  `create table if not exists agents.pepper_check (
-     only_row boolean primary key default true check (only_row),
-     check_value bytea not null
-   )`,
-];
+import { installSchemas } from '#libs/infra/schemas';
 
 /** The configured pepper is not the one that this database's keys are hashed under. */
 export class PepperMismatch extends Error {
@@ -21,7 +13,7 @@ export class PepperMismatch extends Error {
  * @throws {PepperMismatch}
  */
 export const requirePepper = async (pool: pg.Pool, pepper: Buffer): Promise<void> => {
-  await installSchema(pool, 'pepper check', STATEMENTS);
+  await installSchemas(pool, ['agents']);
   await pool.query('insert into agents.pepper_check (check_value) values ($1) on conflict do nothing', [
     checkValueOf(pepper),
   ]);

@@ -1,17 +1,9 @@
 import type pg from 'pg';
-import { addColumn, answered, installSchema, sqlStateOf } from '#libs/infra/postgres';
+import { answered, sqlStateOf } from '#libs/infra/postgres';
 import { KEY_TOUCH_MS, KeyDirectory, type KeyHolder } from '#libs/domain/agents';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
 
-const STATEMENTS = [
-  `create schema if not exists agents`,
-  `create table if not exists agents.key_prefixes (prefix text primary key, org text not null, agent text)`,
-  addColumn('agents.key_prefixes', 'last_used_ms', 'bigint'),
-];
-
 const NO_SUCH_COLUMN = '42703';
-
-export const installKeySchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'key', STATEMENTS);
 
 /** A prefix never changes hands, so what was found once is remembered. */
 export class PostgresKeyDirectory extends KeyDirectory {

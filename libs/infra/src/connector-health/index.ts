@@ -1,2 +1,1 @@
-export { installConnectorHealthSchema } from './health-schema.js';
 export { PostgresConnectorHealth } from './postgres-connector-health.js';

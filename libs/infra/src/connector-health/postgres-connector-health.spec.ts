@@ -2,9 +2,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ConnectorTest } from '#libs/domain/connectors';
 import { timestampOf } from '#libs/domain/kernel';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { TEST_ORG, testId } from '../../../../test/support/given-log.js';
-import { installConnectorHealthSchema, PostgresConnectorHealth } from './index.js';
+import { PostgresConnectorHealth } from './index.js';
 
 const NOW = Date.parse('2026-10-01T12:00:00.000Z');
 
@@ -17,7 +18,7 @@ let numbers = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   pools = [0, 1].map(() => new pg.Pool({ connectionString: database.connectionString, max: 8 }));
-  await Promise.all(pools.map(installConnectorHealthSchema));
+  await Promise.all(pools.map((pool) => installSchemas(pool, ['connector_health'])));
   health = pools.map((pool) => new PostgresConnectorHealth(pool));
 });
 afterAll(async () => {

@@ -25,11 +25,12 @@ import {
 } from '#libs/domain/connectors';
 import { type Clock, type CommandMetadata, CommandRunner, derivedId, FoldedStreams, idOf } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
-import { installConnectorHealthSchema, PostgresConnectorHealth } from '#libs/infra/connector-health';
+import { PostgresConnectorHealth } from '#libs/infra/connector-health';
 import { EgressDoor } from '#libs/infra/egress';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
-import { installVaultSchema, PostgresVault, VaultCipher } from '#libs/infra/vault';
+import { PostgresVault, VaultCipher } from '#libs/infra/vault';
+import { installSchemas } from '#libs/infra/schemas';
 
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 
@@ -55,8 +56,7 @@ let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-  await installVaultSchema(pool);
-  await installConnectorHealthSchema(pool);
+  await installSchemas(pool, ['vault', 'connector_health']);
 });
 afterAll(async () => {
   await pool.end();

@@ -1,19 +1,7 @@
 import type pg from 'pg';
 import type { EventStore, Logger } from '#libs/domain/kernel';
-import { installKeySchema } from '../agents/index.js';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
-import { installConnectorHealthSchema } from '../connector-health/index.js';
-import {
-  EventStoreWithFailpoints,
-  installEventStoreSchema,
-  openEventStore,
-  requireKnownStore,
-  SeenLog,
-} from '../event-store/index.js';
-import { installGateSchema } from '../gate/index.js';
-import { installIdempotencySchema } from '../idempotency/index.js';
-import { installLedgerSchema } from '../ledger/index.js';
-import { installPeopleSchema } from '../people/index.js';
+import { EventStoreWithFailpoints, openEventStore, requireKnownStore, SeenLog } from '../event-store/index.js';
 import {
   createDurablePool,
   createRelaxedPool,
@@ -25,10 +13,8 @@ import {
   type EmbeddedPostgres,
 } from '../postgres/index.js';
 import type { DataSource } from 'typeorm';
-import { installReadModels, readModelSource } from '../read-models/index.js';
-import { installReplaySchema } from '../replays/index.js';
-import { installVaultSchema } from '../vault/index.js';
-import { installWebhookSchema } from '../webhooks/index.js';
+import { readModelSource } from '../read-models/index.js';
+import { installSchemas, startedSchemas } from '../schemas/index.js';
 
 const DURABLE_CONNECTIONS = 5;
 const RELAXED_CONNECTIONS = 3;
@@ -67,9 +53,8 @@ export const openDatabase = async (config: Config, applicationName: string, log:
     const connectionString = embedded?.connectionString(EMBEDDED_DATABASE) ?? (config.databaseUrl as string);
     const isNew = await ensureDatabase(connectionString, log);
     const isLogHere = config.eventStoreUrl === null;
-    const installedVersions = isLogHere ? await installEventStoreSchema(connectionString) : 0;
-    await installReadModels(connectionString);
-    const preparation = isNew ? 'done' : installedVersions > 0 ? 'changed' : 'skipped';
+    const changes = await installSchemas(connectionString, startedSchemas(isLogHere), { log });
+    const preparation = isNew ? 'done' : changes > 0 ? 'changed' : 'skipped';
     const database = await connected(config, connectionString, embedded, applicationName, log);
     const store = config.failpoints === null ? database.store : new EventStoreWithFailpoints(database.store);
     return { ...database, store, preparation };
@@ -128,7 +113,6 @@ const connected = async (
     await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
   };
   try {
-    await installRowSchemas(durable);
     await requireKnownStore(durable, store, eventStoreUrl);
     await store.requireUsable();
   } catch (error) {
@@ -140,21 +124,4 @@ const connected = async (
     await embedded?.release();
   };
   return { connectionString, store, durable, relaxed, readModels, seenLog, close };
-};
-
-const ROW_SCHEMAS = [
-  installVaultSchema,
-  installConnectorHealthSchema,
-  installGateSchema,
-  installKeySchema,
-  installLedgerSchema,
-  installIdempotencySchema,
-  installPeopleSchema,
-  installReplaySchema,
-  installWebhookSchema,
-];
-
-/** Brings the schemas of the rows beside the log, but for the lists, up to date. Any number of processes may do so at once. */
-export const installRowSchemas = async (pool: pg.Pool): Promise<void> => {
-  for (const install of ROW_SCHEMAS) await install(pool);
 };

@@ -1,4 +1,4 @@
-export { type Database, installRowSchemas, openDatabase } from './database.js';
+export { type Database, openDatabase } from './database.js';
 export { Deployment } from './deployment.js';
 export { ensureFirstPolicy } from './first-policy.js';
 export { openSecrets, type Secrets } from './secrets.js';

@@ -9,12 +9,13 @@ import {
   StateDirectoryError,
   type Config,
 } from '../config/index.js';
-import { ForeignStore, UnfitDatabase, WrongEventStore } from '../event-store/index.js';
+import { ForeignStore, WrongEventStore } from '../event-store/index.js';
 import { startFailpoints } from '../failpoints/index.js';
 import { PinoLogger } from '../logging/index.js';
 import { MetricsListener, ServiceMetrics } from '../metrics/index.js';
 import { EmbeddedPostgresError } from '../postgres/index.js';
 import { compileSooner, giveBackWhatStartUsed, readBuildFacts } from '../runtime/index.js';
+import { UnfitDatabase } from '../schemas/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import { SealKeyNotProven } from './seal-key-rotation.js';
 import { MetricsUnserved, startFault } from './start-fault.js';

@@ -64,6 +64,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.public_events': [...PROJECTED, 'delete'],
   'read_models.security_events': PROJECTED,
   'replays.replays': ANY,
+  'schema_steps.applied': REPLACED,
   'webhooks.checkpoint': REPLACED,
   'webhooks.deliveries': ANY,
   'webhooks.endpoints': REPLACED,

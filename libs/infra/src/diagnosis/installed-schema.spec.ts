@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '#libs/infra/config';
 import { prepareDeployment } from '#libs/infra/deployment';
 import { createReadOnlyPool } from '#libs/infra/postgres';
-import { READ_MODEL_MIGRATIONS } from '#libs/infra/read-models';
+import { startedSchemas } from '#libs/infra/schemas';
 import type pg from 'pg';
-import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { inspectSchema } from './installed-schema.js';
 
@@ -45,8 +45,10 @@ describe('the schema of a database', () => {
   it('that was prepared misses nothing, and holds no table that is not known', async () => {
     const pool = poolOf(database);
     expect(await inspectSchema(pool, true)).toEqual({
-      eventStore: { installed: 1, known: 1 },
-      readModels: { missing: [], unknown: [] },
+      isPrepared: true,
+      behind: [],
+      newer: [],
+      unfit: [],
       missingTables: [],
     });
     const { rows } = await pool.query<{ name: string }>(
@@ -56,17 +58,27 @@ describe('the schema of a database', () => {
     const bare = await inspectSchema(poolOf(empty), true);
     // Of a database with an event store alone everything else is missing, by name.
     expect(rows.map(({ name }) => name).sort()).toEqual(
-      [...bare.missingTables, 'event_store.event_store_schema', 'event_store.events'].sort(),
+      [...bare.missingTables, 'event_store.event_store_schema', 'event_store.events', 'schema_steps.applied'].sort(),
     );
-    expect(bare).toMatchObject({ eventStore: { installed: 1 }, readModels: { unknown: [] } });
-    expect(bare.readModels.missing).toEqual(READ_MODEL_MIGRATIONS);
+    expect(bare).toMatchObject({ isPrepared: true, newer: [], unfit: [] });
+    expect(bare.behind).toEqual(startedSchemas(true).filter((name) => name !== 'event_store'));
   });
 
   it('holds no log where that lies elsewhere', async () => {
-    expect(await inspectSchema(poolOf(database), false)).toMatchObject({ eventStore: null, missingTables: [] });
+    expect(await inspectSchema(poolOf(database), false)).toMatchObject({ isPrepared: true, missingTables: [] });
     const bare = await inspectSchema(poolOf(empty), false);
+    expect(bare.isPrepared).toBe(false);
     expect(bare.missingTables).not.toContain('event_store.events');
     expect(bare.missingTables).toContain('gate.payloads');
+  });
+
+  it('in which nothing was installed is not prepared', async () => {
+    const untouched = await createEmptyDatabase();
+    const pool = poolOf(untouched);
+    expect(await inspectSchema(pool, true)).toMatchObject({ isPrepared: false, behind: startedSchemas(true) });
+    await pool.end();
+    pools.pop();
+    await untouched.drop();
   });
 
   it('can only be looked at', async () => {

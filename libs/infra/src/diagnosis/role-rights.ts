@@ -26,7 +26,7 @@ with needed as (
     join pg_namespace n on n.nspname = split_part(asked.name, '.', 1)
     join pg_class c on c.relnamespace = n.oid and c.relname = split_part(asked.name, '.', 2) and c.relkind = 'r')`;
 
-/** A start makes what is missing in each schema, and a schema that is missing; PostgreSQL asks for the right to in any case. */
+/** An upgrade makes what is new in each schema, and new schemas; PostgreSQL asks for the right to in any case. */
 const LACKS = `${THERE}, lacking as (
   select '' as kind, name, privilege, place from needed where not has_table_privilege(relation, privilege)
   union
@@ -41,7 +41,7 @@ const LACKS = `${THERE}, lacking as (
 select privileges, kind || string_agg(name, ', ' order by name) as place
   from rights group by kind, privileges order by kind, privileges`;
 
-/** Each start brings tables and functions up to date, which their owner alone may. */
+/** An upgrade changes tables and functions, which their owner alone may. */
 const OWNERS = `${THERE}, owned as (
   select relowner as owner from needed
   union

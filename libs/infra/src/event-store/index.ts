@@ -6,8 +6,6 @@ export { KurrentUnavailable } from './kurrent/kurrent-failures.js';
 export { LogHasHole } from './log-subscription.js';
 export { MemoryEventStore } from './memory/memory-event-store.js';
 export { openEventStore, type EventStorePlace, type OpenedEventStore } from './open-event-store.js';
-export { LOG_LOCK } from './postgres/append-function.sql.js';
-export { EVENT_STORE_VERSION, installEventStoreSchema, UnfitDatabase } from './postgres/install-schema.js';
 export { payloadArrays } from './postgres/payload-arrays.js';
 export { PostgresEventStore, type PostgresEventStoreOptions } from './postgres/postgres-event-store.js';
 export { ForeignStore, knownStoreIdOf } from './store-id.js';

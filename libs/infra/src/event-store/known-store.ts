@@ -1,12 +1,9 @@
 import type pg from 'pg';
 import type { EventStore } from '#libs/domain/kernel';
-import { installSchema, sqlStateOf } from '../postgres/index.js';
+import { sqlStateOf } from '../postgres/index.js';
+import { installSchemas } from '../schemas/index.js';
 import { knownStoreIdOf, STORE_STREAM } from './store-id.js';
 
-const TABLE = `create table if not exists public.known_event_store (
-  only_row boolean primary key default true check (only_row),
-  store_id text not null
-)`;
 const NO_SUCH_TABLE = '42P01';
 
 /** The event store that the settings name is not the one that this PostgreSQL belongs to. */
@@ -28,7 +25,7 @@ export const requireKnownStore = async (
   store: EventStore,
   eventStoreUrl: string | null,
 ): Promise<void> => {
-  await installSchema(pool, 'known event store', [TABLE]);
+  await installSchemas(pool, ['known_event_store']);
   await checkKnownStore(pool, store, eventStoreUrl);
   const known = (await notedStore(pool)) ?? (await note(pool, await store.storeId()));
   await compare(known, store, eventStoreUrl);
@@ -57,7 +54,7 @@ export const checkKnownStore = async (
  * @throws what `check` throws; nothing has changed then
  */
 export const noteStore = async (pool: pg.Pool, storeId: string, check: () => Promise<void>): Promise<void> => {
-  await installSchema(pool, 'known event store', [TABLE]);
+  await installSchemas(pool, ['known_event_store']);
   const client = await pool.connect();
   try {
     await client.query('begin');

@@ -3,18 +3,18 @@ import type { Digest } from '#libs/crypto';
 import { type CompanionsEnd, type Payload, RequirementMoved } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
+import { installSchemas } from '#libs/infra/schemas';
 import type { EventStoreHarness } from '../../../../test/contracts/event-store.contract.js';
 import { accompaniedAppendContract } from '../../../../test/contracts/event-store/accompanied-append.contract.js';
 import { createTestDatabase } from '../../../../test/support/database.js';
 import { firstOf, newStream } from '../../../../test/support/new-event.js';
-import { installGateSchema } from './gate-schema.js';
 
 /** The function `gate.append_accompanied` is installed with the gate's tables. */
 const start = async (): Promise<EventStoreHarness> => {
   const { connectionString, drop } = await createTestDatabase();
   const common = { connectionString, applicationName: 'contract' };
   const pool = createRelaxedPool({ ...common, maxConnections: 1, onError: () => undefined });
-  await installGateSchema(pool);
+  await installSchemas(pool, ['gate']);
   await pool.end();
   const opened: PostgresEventStore[] = [];
   return {

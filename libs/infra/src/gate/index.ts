@@ -1,4 +1,3 @@
-export { installGateSchema } from './gate-schema.js';
 export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
 export { PostgresApprovalPlaces } from './postgres-approval-places.js';

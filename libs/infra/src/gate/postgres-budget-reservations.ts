@@ -11,7 +11,6 @@ import {
 import { DomainError, type ActionId, type EventStore, type Position } from '#libs/domain/kernel';
 import { answered, bigintArray, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
-import { boundOf } from './budget-schema.js';
 
 interface ChargeRow {
   readonly place: string;
@@ -42,6 +41,9 @@ const WAIT_INTERVAL_MS = 50;
 
 /** Frees reservations whenever they were made. */
 const EVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** What the index `budget_reservations_in_period` is over. */
+const boundOf = (row: string): string => `(${row}.unit || ' ' || ${row}.budget)`;
 
 const USED = `
   select coalesce(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type pg from 'pg';
 import { createRelaxedPool } from '#libs/infra/postgres';
+import { installSchemas } from '#libs/infra/schemas';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { installGateSchema } from './gate-schema.js';
 import { PostgresLiveness } from './postgres-liveness.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -73,7 +73,8 @@ describe('liveness rows', () => {
   it('that an earlier version made count as beaten now', async () => {
     await pool.query('alter table gate.liveness drop column beaten_at');
     await pool.query(`insert into gate.liveness (executor, beat) values ('exe_before', 7)`);
-    await installGateSchema(pool);
+    await pool.query(`delete from schema_steps.applied where schema = 'gate'`);
+    await installSchemas(pool, ['gate']);
     expect(await liveness.removeForgotten(DAY_MS)).toBe(0);
     await liveness.beat('exe_before');
     expect(await liveness.read()).toEqual(new Map([['exe_before', 8]]));

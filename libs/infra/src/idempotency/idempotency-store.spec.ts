@@ -2,9 +2,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Clock, StoreUnavailable } from '#libs/domain/kernel';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { type Claim, type ClaimedKey, IdempotencyStore, REMEMBERED_MS } from './idempotency-store.js';
-import { installIdempotencySchema } from './install-schema.js';
 
 class SetClock extends Clock {
   ms = Date.parse('2026-10-01T00:00:00Z');
@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Nothing here is about what survives a crash of the server.
   const options = '-c synchronous_commit=off';
   pool = new pg.Pool({ connectionString: database.connectionString, max: 16, options });
-  await Promise.all(Array.from({ length: 4 }, () => installIdempotencySchema(pool)));
+  await Promise.all(Array.from({ length: 4 }, () => installSchemas(pool, ['idempotency'])));
 });
 afterAll(async () => {
   await pool.end();

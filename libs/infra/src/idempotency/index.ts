@@ -5,4 +5,3 @@ export {
   REMEMBERED_MS,
   type StoredAnswer,
 } from './idempotency-store.js';
-export { installIdempotencySchema } from './install-schema.js';

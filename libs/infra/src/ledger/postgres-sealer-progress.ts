@@ -1,29 +1,7 @@
 import type pg from 'pg';
-import { answered, installSchema } from '#libs/infra/postgres';
+import { answered } from '#libs/infra/postgres';
 import type { OrgId } from '#libs/domain/kernel';
 import { SealerProgress, type LowWater, type ParkedOrg } from '#libs/domain/ledger';
-
-const STATEMENTS = [
-  `create schema if not exists ledger`,
-  `create table if not exists ledger.low_water (
-     only_row boolean primary key default true check (only_row),
-     store_id text not null,
-     position bigint not null,
-     stream text not null,
-     revision bigint not null,
-     event_id text not null
-   )`,
-  `create table if not exists ledger.parked (
-     org text primary key,
-     store_id text not null,
-     position bigint not null,
-     since text not null,
-     reason text not null
-   )`,
-  `create table if not exists ledger.seal_keys (kid text primary key, ciphertext bytea not null)`,
-];
-
-export const installLedgerSchema = (pool: pg.Pool): Promise<void> => installSchema(pool, 'ledger', STATEMENTS);
 
 /**
  * The sealer's hints. Losing all of them only makes the sealer read the log again. But a hint that is written late, by

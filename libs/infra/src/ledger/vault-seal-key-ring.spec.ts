@@ -4,15 +4,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SigningKey } from '#libs/crypto';
 import { SystemRandomness } from '#libs/infra/runtime';
 import { VaultCipher } from '#libs/infra/vault';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
-import { installLedgerSchema, VaultSealKeyRing } from './index.js';
+import { VaultSealKeyRing } from './index.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 1 });
-  await installLedgerSchema(pool);
+  await installSchemas(pool, ['ledger']);
 });
 afterAll(async () => {
   await pool.end();

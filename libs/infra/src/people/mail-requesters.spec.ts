@@ -5,10 +5,10 @@ import { sha256 } from '#libs/crypto';
 import { idOf, type UserId } from '#libs/domain/kernel';
 import { MAILS_PER_HOUR, requireMailAddress, type MailOrder, type NewToken } from '#libs/domain/people';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { VaultCipher } from '../vault/index.js';
 import {
-  installPeopleSchema,
   PepperSignInHasher,
   PostgresLoginTokens,
   PostgresMailDesk,
@@ -34,7 +34,7 @@ let desk: PostgresMailDesk;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 5 });
-  await installPeopleSchema(pool);
+  await installSchemas(pool, ['people']);
   sessions = new PostgresSessionRows(pool);
   tokens = new PostgresLoginTokens(pool);
   orders = new PostgresMailOrders(pool, hasher, new SealedAddresses(cipher));

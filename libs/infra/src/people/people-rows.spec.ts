@@ -13,10 +13,10 @@ import {
   type NewToken,
 } from '#libs/domain/people';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { VaultCipher } from '../vault/index.js';
 import {
-  installPeopleSchema,
   PepperSignInHasher,
   PostgresCodeMisses,
   PostgresLoginTokens,
@@ -44,7 +44,7 @@ let desk: PostgresMailDesk;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 20 });
-  await Promise.all([installPeopleSchema(pool), installPeopleSchema(pool)]);
+  await Promise.all([installSchemas(pool, ['people']), installSchemas(pool, ['people'])]);
   people = new PostgresPeopleDirectory(pool, hasher, addresses);
   sessions = new PostgresSessionRows(pool);
   tokens = new PostgresLoginTokens(pool);

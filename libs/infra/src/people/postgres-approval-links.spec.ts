@@ -11,10 +11,10 @@ import {
 import { idOf, type ActionId, type UserId } from '#libs/domain/kernel';
 import { requireMailAddress } from '#libs/domain/people';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { installSchemas } from '#libs/infra/schemas';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { VaultCipher } from '../vault/index.js';
 import {
-  installPeopleSchema,
   PepperSignInHasher,
   PostgresApprovalLinks,
   PostgresLoginTokens,
@@ -39,7 +39,7 @@ let desk: PostgresMailDesk;
 beforeAll(async () => {
   database = await createWholeDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 10 });
-  await installPeopleSchema(pool);
+  await installSchemas(pool, ['people']);
   people = new PostgresPeopleDirectory(pool, hasher, new SealedAddresses(cipher));
   links = new PostgresApprovalLinks(pool, hasher, new SealedMails(cipher));
   desk = new PostgresMailDesk(pool, cipher);

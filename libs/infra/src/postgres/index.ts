@@ -11,7 +11,6 @@ export {
 export { DatabaseClient } from './database-client.js';
 export { ensureDatabase, requireReachable } from './ensure-database.js';
 export { inTransaction, type Transaction } from './in-transaction.js';
-export { addColumn, installSchema } from './install-schema.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
 export { requireServerSite, serverAccountFor } from './server-site.js';

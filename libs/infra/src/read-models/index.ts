@@ -33,7 +33,7 @@ export { PolicyRow } from './policies/policy.row.js';
 export { PROJECTION_NAMES, type ProjectionName } from './projection-checkpoint.row.js';
 export { CheckpointMoved, OtherIdentity, ProjectionDatabase, type ProjectionIdentity } from './projection-database.js';
 export { LocalProjectionProgress, PolledProjectionProgress, ProjectionProgress } from './projection-progress.js';
-export { installReadModels, READ_MODEL_MIGRATIONS, readModelSource } from './read-model-source.js';
+export { readModelSource } from './read-model-source.js';
 export type { RebuildReport, RebuildTask } from './rebuild-report.js';
 export { ReplacementTables } from './replacement-tables.js';
 export type { RowDifference } from './row-comparison.js';

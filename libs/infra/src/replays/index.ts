@@ -1,5 +1,4 @@
 export { PostgresRecordedCalls } from './postgres-recorded-calls.js';
 export { PostgresReplayRows } from './postgres-replay-rows.js';
 export { claimOf, PostgresReplayWork } from './postgres-replay-work.js';
-export { installReplaySchema } from './replay-schema.js';
 export { startReplay, type ReplayChild, type ReplayExit } from './start-replay.js';

@@ -1,3 +1,3 @@
 export { PostgresVault } from './postgres-vault.js';
 export { SealedValueRefused, VaultCipher } from './vault-cipher.js';
-export { installVaultSchema, isKnownVaultKey, requireVaultKey, VaultKeyMismatch } from './vault-schema.js';
+export { isKnownVaultKey, requireVaultKey, VaultKeyMismatch } from './vault-key-check.js';

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { idOf } from '#libs/domain/kernel';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { installSchemas } from '#libs/infra/schemas';
 
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { PostgresVault } from './postgres-vault.js';
 import { SealedValueRefused, VaultCipher } from './vault-cipher.js';
-import { installVaultSchema, requireVaultKey, VaultKeyMismatch } from './vault-schema.js';
+import { requireVaultKey, VaultKeyMismatch } from './vault-key-check.js';
 
 const org = idOf('org', randomBytes(16));
 const otherOrg = idOf('org', randomBytes(16));
@@ -31,7 +32,7 @@ let vault: PostgresVault;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new pg.Pool({ connectionString: database.connectionString, max: 2 });
-  await Promise.all([installVaultSchema(pool), installVaultSchema(pool)]);
+  await Promise.all([installSchemas(pool, ['vault']), installSchemas(pool, ['vault'])]);
   vault = new PostgresVault(pool, cipherOf(key));
 });
 afterAll(async () => {

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { installSchemas } from '#libs/infra/schemas';
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
 import { createTestDatabase } from '../../../../../test/support/database.js';
 import { firstOf, newStream } from '../../../../../test/support/new-event.js';
@@ -8,7 +9,6 @@ import { startOwnServer } from '../../../../../test/support/own-server.js';
 import { silentLogger } from '../../../../../test/support/silent-logger.js';
 import { ensureDatabase } from '../../postgres/index.js';
 import { InProcessBus } from '../../runtime/index.js';
-import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 
 /** The longest time that a timer can have. */
@@ -28,7 +28,7 @@ const start = async (): Promise<EventStoreHarness> => {
   const server = await startOwnServer();
   const connectionString = server.connectionString('log');
   await ensureDatabase(connectionString, silentLogger);
-  await installEventStoreSchema(connectionString);
+  await installSchemas(connectionString, ['event_store']);
   const opened: PostgresEventStore[] = [];
   const run = async (database: string, sql: string): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: server.connectionString(database) });

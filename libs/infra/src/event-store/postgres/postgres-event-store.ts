@@ -33,7 +33,7 @@ import { CoalescingAppender, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
 
 export interface PostgresEventStoreOptions {
-  /** A connection string of a database that `installEventStoreSchema` has prepared. */
+  /** A connection string of a database in which the schema `event_store` is installed. */
   readonly connectionString: string;
   readonly applicationName: string;
   /** Called when an idle connection was lost; the store replaces it by itself. */

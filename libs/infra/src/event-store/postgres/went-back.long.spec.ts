@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type NewEvent, START } from '#libs/domain/kernel';
+import { installSchemas } from '#libs/infra/schemas';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { newEvents, newStream } from '../../../../../test/support/new-event.js';
 import { startOwnServer } from '../../../../../test/support/own-server.js';
 import { DatabaseClient } from '../../postgres/index.js';
 import { LogWentBack } from '../log-went-back.js';
-import { installEventStoreSchema } from './install-schema.js';
 import { PostgresEventStore } from './postgres-event-store.js';
 import { SeenLog } from './seen-log.js';
 
@@ -115,7 +115,7 @@ describe('a log that went back in time under a process (rule DEED-14)', () => {
       return client;
     };
     const primary = await connect();
-    await installEventStoreSchema(server.connectionString('postgres'));
+    await installSchemas(server.connectionString('postgres'), ['event_store']);
     await primary.end();
     const [event] = newEvents(1) as [NewEvent];
     seenLog.see([{ ...event, stream: newStream(), revision: 0, position: 0n }]);
