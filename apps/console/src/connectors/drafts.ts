@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { Schemas } from '../kernel/client.ts';
+import { markUnsaved } from '../kernel/drafts.ts';
 import { type Draft, emptyDraft, type Json, toDraft } from './draft.ts';
 import type { Schema } from './schema.ts';
 
@@ -16,6 +17,19 @@ export interface ConnectorDraft {
 
 /** Drafts by name, kept in memory only, so that leaving the form and coming back loses nothing. */
 const KEPT = new Map<string, ConnectorDraft>();
+
+/** Keeps a draft on whatever screen the person is: closing the page asks first as long as there is one. */
+export const keepDraft = (key: string, draft: ConnectorDraft): void => {
+  KEPT.set(key, draft);
+  markUnsaved(key, draft.isTouched);
+};
+
+export const dropDraft = (key: string): void => {
+  KEPT.delete(key);
+  markUnsaved(key, false);
+};
+
+export const hasDraft = (key: string): boolean => KEPT.get(key)?.isTouched === true;
 
 export const newDraft = (schema: Schema): ConnectorDraft => ({
   name: '',
@@ -47,23 +61,11 @@ export const useKeptDraft = (key: string, begin: () => ConnectorDraft) => {
     (next: Partial<ConnectorDraft>): void =>
       setDraft((known) => {
         const changed = { ...known, isTouched: true, ...next };
-        KEPT.set(key, changed);
+        keepDraft(key, changed);
         return changed;
       }),
     [key],
   );
-  const drop = useCallback((): void => {
-    KEPT.delete(key);
-  }, [key]);
-  useEffect(() => {
-    if (!draft.isTouched) return undefined;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [draft.isTouched]);
+  const drop = useCallback((): void => dropDraft(key), [key]);
   return { draft, change, drop };
 };
-
-export const dropDraft = (key: string): void => void KEPT.delete(key);
-
-export const hasDraft = (key: string): boolean => KEPT.get(key)?.isTouched === true;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { draftOf, dropDraft, hasDrafts, keepDraft, subscribeToDrafts } from './drafts.ts';
+import { draftOf, dropDraft, hasUnsaved, keepDraft, subscribeToDrafts } from './drafts.ts';
 
 const base = { id: 'pv_1', number: 1, text: 'first' };
 
@@ -22,15 +22,15 @@ describe('drafts', () => {
     keepDraft('pol_2', { base, text: 'third' });
     expect([draftOf('pol_1')?.text, draftOf('pol_2')?.text]).toEqual(['second', 'third']);
     dropDraft('pol_1');
-    expect([draftOf('pol_1'), hasDrafts(), heard.has('beforeunload')]).toEqual([null, true, true]);
+    expect([draftOf('pol_1'), hasUnsaved(), heard.has('beforeunload')]).toEqual([null, true, true]);
     dropDraft('pol_2');
-    expect([hasDrafts(), heard.has('beforeunload')]).toEqual([false, false]);
+    expect([hasUnsaved(), heard.has('beforeunload')]).toEqual([false, false]);
   });
 
   it('are dropped if their text equals their base', () => {
     keepDraft('pol_1', { base, text: 'second' });
     keepDraft('pol_1', { base, text: 'first' });
-    expect([draftOf('pol_1'), hasDrafts()]).toEqual([null, false]);
+    expect([draftOf('pol_1'), hasUnsaved()]).toEqual([null, false]);
   });
 
   it('notify listeners of every change', () => {

@@ -1,5 +1,5 @@
 import { api, isOwnSession, type Schemas } from '../kernel/client.ts';
-import { hasDrafts } from '../kernel/drafts.ts';
+import { hasUnsaved } from '../kernel/drafts.ts';
 import { SIGNED_OUT } from './signed-out.ts';
 
 /** If another window switches the organization, the old session ends a moment before the browser has the new one. */
@@ -43,7 +43,7 @@ export const leave = async (goOn: (me: Schemas['Me']) => void): Promise<void> =>
     else readAnew();
   } else if (response.status === 401) {
     // With unsaved drafts the page stays, too: the person can sign in in another tab, and go on here.
-    if (hasDrafts()) dispatchEvent(new Event(SIGNED_OUT));
+    if (hasUnsaved()) dispatchEvent(new Event(SIGNED_OUT));
     else {
       isGoing = true;
       toSignIn();
