@@ -68,6 +68,23 @@ const BROWSER = [
   },
 ];
 
+/** Not in the queries.ts of a context, nor in the Console's kernel. */
+const QUERIES = [
+  {
+    selector:
+      'Property[key.name="queryFn"], Property[key.name="queryKey"] > ArrayExpression, CallExpression[callee.property.name=/^(get|set)Query(Data|State)$/] > ArrayExpression:first-child',
+    message:
+      'A query is made in the queries.ts of its context, by query(), everyOf() or pagesOf() of kernel/query.ts, which derive its key from its route; elsewhere it is imported.',
+  },
+];
+
+const INVALIDATION = [
+  {
+    selector: 'CallExpression[callee.property.name="invalidateQueries"][arguments.length>0]',
+    message: 'A mutation names the contexts that it changed: useChanged() of kernel/refresh.ts.',
+  },
+];
+
 const CLOCK_AND_CHANCE = [
   {
     selector: 'MemberExpression[object.name=/^(Date|performance)$/][property.name="now"]',
@@ -288,8 +305,16 @@ export default defineConfig(
     files: CONSOLE,
     rules: {
       'no-console': 'error',
-      'no-restricted-syntax': ['error', ...EVERYWHERE, ...BROWSER],
+      'no-restricted-syntax': ['error', ...EVERYWHERE, ...BROWSER, ...QUERIES, ...INVALIDATION],
     },
+  },
+  {
+    files: ['apps/console/src/*/queries.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...EVERYWHERE, ...BROWSER, ...INVALIDATION] },
+  },
+  {
+    files: ['apps/console/src/kernel/*.{ts,tsx}'],
+    rules: { 'no-restricted-syntax': ['error', ...EVERYWHERE, ...BROWSER] },
   },
   {
     files: ['apps/console/src/kernel/preferences.ts'],

@@ -15,6 +15,8 @@ const CONTROLLER = 'apps/api/src/gate/submit-action.controller.ts';
 const SPEC = 'libs/domain/src/gate/action/action.decider.spec.ts';
 const CONSOLE = 'apps/console/src/kernel/client.ts';
 const CONSOLE_VIEW = 'apps/console/src/kit/kit.tsx';
+const CONSOLE_QUERIES = 'apps/console/src/agents/queries.ts';
+const CONSOLE_SCREEN = 'apps/console/src/agents/agent-screen.tsx';
 const PREFERENCES = 'apps/console/src/kernel/preferences.ts';
 const EXISTING = 'libs/domain/src/kernel/clock.port.ts';
 
@@ -103,6 +105,16 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
     SYNTAX,
   ],
   ['the Console makes no markup by hand', CONSOLE, used("(document.body.innerHTML = 'x')"), SYNTAX],
+  ['a screen of the Console spells no key', CONSOLE_SCREEN, used("{ queryKey: ['agents', 'names'] }"), SYNTAX],
+  ['a screen of the Console makes no query', CONSOLE_SCREEN, used('{ queryFn: () => null }'), SYNTAX],
+  ['a screen of the Console sets no spelled key', CONSOLE_SCREEN, used("queries.setQueryData(['org'], null)"), SYNTAX],
+  [
+    'a mutation of the Console names contexts',
+    CONSOLE_SCREEN,
+    used('queries.invalidateQueries({ queryKey: agentQuery(id).queryKey })'),
+    SYNTAX,
+  ],
+  ['queries.ts makes nothing stale', CONSOLE_QUERIES, used('queries.invalidateQueries({ queryKey: key })'), SYNTAX],
   ['an app prints through the logger', CONTROLLER, "console.log('x');\n", 'no-console'],
 ];
 
@@ -128,6 +140,9 @@ const ALLOWED: readonly (readonly [title: string, path: string, code: string])[]
     'export class Vault {\n  constructor(readonly a: 1, readonly b: 1, readonly c: 1, readonly d: 1, readonly e: 1) {}\n}\n',
   ],
   ['preferences stand in one file of the Console', PREFERENCES, used("localStorage.getItem('ags.theme')")],
+  ['a query of the Console that no route answers has a key', CONSOLE_QUERIES, used("{ queryKey: ['editor-code'] }")],
+  ['the kernel of the Console makes contexts stale', CONSOLE, used('queries.invalidateQueries({ predicate })')],
+  ['a screen of the Console takes the key of a query', CONSOLE_SCREEN, used('{ queryKey: agentQuery(id).queryKey }')],
   ['a file of 400 lines is whole', DOMAIN, lines(400)],
 ];
 

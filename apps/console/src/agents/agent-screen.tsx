@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { RecentActions } from '../gate/recent-actions.tsx';
 import { useNames } from '../kernel/members.ts';
 import { useMay } from '../kernel/session.tsx';
@@ -15,27 +15,14 @@ import { AgentBudgets } from './budgets.tsx';
 import { EditAgent } from './edit-agent.tsx';
 import { IntentsPanel } from './intents-panel.tsx';
 import { KeysPanel } from './keys-panel.tsx';
+import { agentQuery, usageQuery } from './queries.ts';
 import styles from './agents.module.css';
 
 type Agent = Schemas['Agent'];
 
-const useAgent = (id: string) =>
-  useQuery({
-    queryKey: ['agent', id],
-    queryFn: () => bodyOf(api.GET('/v1/agents/{id}', { params: { path: { id } } })),
-  });
-
-/** What the agent used up today. Only the list has the usage, so it is searched by the agent's id. */
-const useUsage = (id: string) =>
-  useQuery({
-    queryKey: ['agent', id, 'usage'],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { q: id, 'expand[]': ['usage'], limit: 1 } } })),
-    select: ({ data }) => data[0]?.usage,
-  });
-
 export const AgentScreen = ({ id }: { readonly id: string }) => {
-  const { data: agent, error, refetch } = useAgent(id);
-  const { data: usage } = useUsage(id);
+  const { data: agent, error, refetch } = useQuery(agentQuery(id));
+  const { data: usage } = useQuery({ ...usageQuery(id), select: ({ data }) => data[0]?.usage });
   if (agent === undefined) {
     return (
       <>
@@ -55,7 +42,7 @@ export const AgentScreen = ({ id }: { readonly id: string }) => {
           <AgentBrake agent={agent} />
           <RecentActions
             title="Recent actions"
-            of={['agent', agent.id]}
+            of="agents"
             filter={{ agent: agent.id }}
             more={{ to: `/actions?agent=${agent.id}`, words: 'All actions' }}
             none="No actions yet."

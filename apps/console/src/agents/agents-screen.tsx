@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useNew } from '../kernel/address.ts';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useMay } from '../kernel/session.tsx';
 import { AgentBadge } from '../kit/badges.tsx';
@@ -11,6 +11,7 @@ import { ListFrame } from '../kit/list-frame.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AgentBudgets } from './budgets.tsx';
 import { NewAgent } from './new-agent.tsx';
+import { agentPages } from './queries.ts';
 import styles from './agents.module.css';
 
 const FILTERS = ['status', 'q'] as const;
@@ -19,9 +20,7 @@ const FILTERS = ['status', 'q'] as const;
 export const AgentsScreen = () => {
   const may = useMay('admin');
   const { isNew: isMaking, begin, end } = useNew();
-  const list = useFilteredList('agents', FILTERS, (query) =>
-    answerOf(api.GET('/v1/agents', { params: { query: { ...query, 'expand[]': ['usage'] } } })),
-  );
+  const list = useFilteredList(FILTERS, agentPages);
   // The service orders agents by the time they were made. Once all are loaded, they are ordered here: the most recently
   // active first.
   const isWhole = !list.hasNextPage;

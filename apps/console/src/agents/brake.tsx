@@ -1,13 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button, cx, Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { useSettled } from '../kit/settled.ts';
 import styles from './agents.module.css';
+import { agentQuery } from './queries.ts';
 
 type Agent = Schemas['Agent'];
 type Move = 'stop' | 'suspend' | 'resume';
@@ -19,7 +20,7 @@ const STANDS = {
 } as const;
 
 const useMove = (agent: Agent, onChanged: () => void) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   return useChange(
     ({ move, said }: { readonly move: Move; readonly said: string }, key) => {
       const params = { path: { id: agent.id }, header: { 'Idempotency-Key': key } };
@@ -33,10 +34,9 @@ const useMove = (agent: Agent, onChanged: () => void) => {
           return bodyOf(api.POST('/v1/agents/{id}/resume', { params, body }));
       }
     },
-    (changed) => {
-      queries.setQueryData(['agent', agent.id], changed);
+    (moved) => {
       onChanged();
-      for (const key of ['agents', 'stop-agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
+      changed(['agents', 'overview'], { of: agentQuery(agent.id), is: moved });
     },
   );
 };

@@ -1,9 +1,10 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { plain } from '../kernel/said.ts';
 import { FormDialog } from '../kit/form-dialog.tsx';
+import { agentQuery } from './queries.ts';
 import { BudgetFields, DoubleLabel, LabelsFields } from './settings-fields.tsx';
 import { budgetsOf, changedBudgets, doubleLabel, labelRowsOf, labelsOf, typedBudgetsOf } from './written.ts';
 
@@ -13,15 +14,14 @@ const isSame = (one: object, other: object): boolean => JSON.stringify(one) === 
 
 /** Changes an agent's labels and budgets. Each of the two changes has a deed of its own. */
 export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [labels, setLabels] = useState(() => labelRowsOf(agent.labels));
   const [budgets, setBudgets] = useState(() => typedBudgetsOf(agent.budgets));
   const save = useChange(
     (body: Schemas['UpdateAgent']) =>
       bodyOf(api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body })),
-    (changed) => {
-      queries.setQueryData(['agent', agent.id], changed);
-      for (const key of ['agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
+    (saved) => {
+      changed(['agents', 'overview'], { of: agentQuery(agent.id), is: saved });
       onClose();
     },
   );

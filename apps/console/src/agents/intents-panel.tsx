@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { OtherFailure } from '../kit/field.tsx';
@@ -9,7 +10,7 @@ import { SelectField, TextField } from '../kit/fields.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Bones, Button, Id, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { useRefresh } from './refresh.ts';
+import { intentKeys } from './queries.ts';
 
 type Agent = Schemas['Agent'];
 type IntentKey = Schemas['IntentKey'];
@@ -28,10 +29,7 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<IntentKey | null>(null);
-  const { data, error, refetch } = useQuery({
-    queryKey: ['agent', agent.id, 'intent-keys'],
-    queryFn: () => bodyOf(api.GET('/v1/agents/{id}/intent-keys', { params: { path: { id: agent.id } } })),
-  });
+  const { data, error, refetch } = useQuery(intentKeys(agent.id));
   const keys = data?.data as readonly IntentKey[] | undefined;
   return (
     <Panel
@@ -82,10 +80,11 @@ export const IntentsPanel = ({ agent }: { readonly agent: Agent }) => {
 
 const ModeChoice = ({ agent }: { readonly agent: Agent }) => {
   const [mode, setMode] = useState(agent.intent_mode);
+  const changed = useChanged();
   const set = useChange(
     (wanted: Mode) =>
       bodyOf(api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body: { intent_mode: wanted } })),
-    useRefresh(agent),
+    () => changed(['agents']),
   );
   return (
     <>
@@ -111,7 +110,7 @@ const ModeChoice = ({ agent }: { readonly agent: Agent }) => {
 
 const AddIntentKey = ({ agent, onClose }: { readonly agent: Agent; readonly onClose: () => void }) => {
   const [text, setText] = useState('');
-  const refresh = useRefresh(agent);
+  const changed = useChanged();
   const add = useChange(
     (publicKey: string, key) =>
       bodyOf(
@@ -121,7 +120,7 @@ const AddIntentKey = ({ agent, onClose }: { readonly agent: Agent; readonly onCl
         }),
       ),
     () => {
-      refresh();
+      changed(['agents']);
       onClose();
     },
   );
@@ -164,12 +163,12 @@ const RemoveIntentKey = ({
   readonly of: IntentKey;
   readonly onClose: () => void;
 }) => {
-  const refresh = useRefresh(agent);
+  const changed = useChanged();
   const remove = useChange(
     (kid: string) =>
       bodyOf(api.DELETE('/v1/agents/{id}/intent-keys/{kid}', { params: { path: { id: agent.id, kid } } })),
     () => {
-      refresh();
+      changed(['agents']);
       onClose();
     },
   );

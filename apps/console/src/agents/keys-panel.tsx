@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { everyRow } from '../kernel/every-row.ts';
 import { plain } from '../kernel/said.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useSecretChange } from '../kernel/secret-change.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -15,8 +15,8 @@ import kit from '../kit/kit.module.css';
 import { type Overlap, OverlapChoice } from '../kit/overlap.tsx';
 import { SecretDialog } from '../kit/secret-dialog.tsx';
 import styles from './agents.module.css';
-import { useRefresh } from './refresh.ts';
 import { FIRST_KEY, KeyFields, type TypedKey } from './key-fields.tsx';
+import { agentKeys } from './queries.ts';
 
 type Agent = Schemas['Agent'];
 type Key = Schemas['ApiKey'];
@@ -26,11 +26,7 @@ type Asked = { readonly what: 'new' } | { readonly what: 'roll' | 'revoke'; read
 export const KeysPanel = ({ agent }: { readonly agent: Agent }) => {
   const may = useMay('admin');
   const [asked, setAsked] = useState<Asked | null>(null);
-  const { data, error, refetch } = useQuery({
-    queryKey: ['agent', agent.id, 'keys'],
-    queryFn: () =>
-      everyRow((query) => bodyOf(api.GET('/v1/agents/{id}/keys', { params: { path: { id: agent.id }, query } }))),
-  });
+  const { data, error, refetch } = useQuery(agentKeys(agent.id));
   const close = (): void => setAsked(null);
   const keys = data?.data;
   const ended = keys?.filter(hasEnded) ?? [];
@@ -142,6 +138,7 @@ interface Dialogue {
 
 const NewKey = ({ agent, onClose }: Dialogue) => {
   const [typed, setTyped] = useState(FIRST_KEY);
+  const changed = useChanged();
   const make = useSecretChange(
     ({ livemode, scopes }: TypedKey, key) =>
       bodyOf(
@@ -150,7 +147,7 @@ const NewKey = ({ agent, onClose }: Dialogue) => {
           body: { livemode, scopes: [...scopes] },
         }),
       ),
-    useRefresh(agent),
+    () => changed(['agents']),
   );
   if (make.shown !== null) {
     return (
@@ -177,6 +174,7 @@ const NewKey = ({ agent, onClose }: Dialogue) => {
 
 const RollKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
   const [overlap, setOverlap] = useState<Overlap>('86400');
+  const changed = useChanged();
   const roll = useSecretChange(
     (seconds: number, key) =>
       bodyOf(
@@ -185,7 +183,7 @@ const RollKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
           body: { overlap_seconds: seconds },
         }),
       ),
-    useRefresh(agent),
+    () => changed(['agents']),
   );
   if (roll.shown !== null) {
     return (
@@ -211,11 +209,11 @@ const RollKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
 };
 
 const RevokeKey = ({ agent, of, onClose }: Dialogue & { readonly of: Key }) => {
-  const refresh = useRefresh(agent);
+  const changed = useChanged();
   const revoke = useChange(
     (key: string) => bodyOf(api.DELETE('/v1/agents/{id}/keys/{key}', { params: { path: { id: agent.id, key } } })),
     () => {
-      refresh();
+      changed(['agents']);
       onClose();
     },
   );

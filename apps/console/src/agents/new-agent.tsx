@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useMembers, useNames } from '../kernel/members.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { plain } from '../kernel/said.ts';
 import { useSecretChange } from '../kernel/secret-change.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -18,14 +18,12 @@ const NO_BUDGET: TypedBudgets = { calls: '', amount: '', currency: '' };
 
 /** Creates an agent with its first key. */
 export const NewAgent = ({ onClose }: { readonly onClose: () => void }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [, navigate] = useLocation();
   const change = useSecretChange(
     (body: Schemas['CreateAgent'], key) =>
       bodyOf(api.POST('/v1/agents', { params: { header: { 'Idempotency-Key': key } }, body })),
-    () => {
-      for (const key of ['agents', 'stop-agents', 'overview']) void queries.invalidateQueries({ queryKey: [key] });
-    },
+    () => changed(['agents', 'overview']),
   );
   const { data: made, shown } = change;
   if (made === undefined || shown === null) {

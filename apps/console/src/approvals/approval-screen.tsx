@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { actionQuery } from '../gate/queries.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
-import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { ApprovalBadge, EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Id, Said, Time } from '../kit/kit.tsx';
@@ -12,6 +12,7 @@ import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
 import { Card } from './card.tsx';
 import { Decide } from './decide.tsx';
+import { approvalQuery, useWaitingApprovals } from './queries.ts';
 
 /** One call that waits for approval, in full, with the buttons Deny and Approve. */
 export const ApprovalScreen = ({ id }: { readonly id: string }) => {
@@ -21,8 +22,7 @@ export const ApprovalScreen = ({ id }: { readonly id: string }) => {
     error,
     refetch,
   } = useQuery({
-    queryKey: ['approval', id],
-    queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
+    ...approvalQuery(id),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 10_000 : false),
   });
   const isPending = approval?.status === 'pending';
@@ -111,10 +111,7 @@ const Outcome = ({
 
 /** The present status of the call. The event stream keeps this query up to date. */
 const BecameOf = ({ id }: { readonly id: string }) => {
-  const { data: action, error } = useQuery({
-    queryKey: ['action', id],
-    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
-  });
+  const { data: action, error } = useQuery(actionQuery(id));
   return (
     <p className={styles['became']}>
       <Link href={`/actions/${id}`}>The call</Link>

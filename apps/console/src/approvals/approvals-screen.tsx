@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useNames } from '../kernel/members.ts';
 import { ApprovalBadge, EffectBadge } from '../kit/badges.tsx';
@@ -12,6 +12,7 @@ import { ScreenHead } from '../shell/screen.tsx';
 import { useWaiting } from '../shell/shell.tsx';
 import styles from './approvals.module.css';
 import { inShort } from './in-short.ts';
+import { approvalPages, askedQuery } from './queries.ts';
 import { TimeLeft } from './time-left.tsx';
 
 const FILTERS = ['status', 'action', 'agent', 'tool'] as const;
@@ -19,9 +20,7 @@ const FILTERS = ['status', 'action', 'agent', 'tool'] as const;
 /** The approvals that wait for people, those that expire first on top. */
 export const ApprovalsScreen = () => {
   const waiting = useWaiting();
-  const list = useFilteredList('approvals', FILTERS, (query) =>
-    answerOf(api.GET('/v1/approvals', { params: { query } })),
-  );
+  const list = useFilteredList(FILTERS, approvalPages);
   return (
     <>
       <ScreenHead
@@ -76,12 +75,8 @@ const TOLD_ROWS = 20;
 /** The cost and the arguments of a call, which tell it from other calls of the same tool. */
 const useAsked = ({ id }: Schemas['Approval'], isWanted: boolean) =>
   useQuery({
-    // A key of its own, because each event of an approval makes all queries under `approval`, the card's key, be read
-    // again.
-    queryKey: ['approval-asked', id],
-    queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id } } })),
+    ...askedQuery(id),
     enabled: isWanted,
-    staleTime: 60_000,
     select: ({ cost, context }) => ({ cost, context: context ?? null }),
   }).data;
 

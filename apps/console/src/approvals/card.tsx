@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { actionQuery } from '../gate/queries.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useNames } from '../kernel/members.ts';
 import { plain } from '../kernel/said.ts';
 import { Arguments } from '../kit/arguments.tsx';
@@ -75,8 +76,7 @@ export const Card = ({
  */
 const RunsElsewhere = ({ approval }: { readonly approval: Approval }) => {
   const { data: action } = useQuery({
-    queryKey: ['action', approval.action],
-    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id: approval.action } } })),
+    ...actionQuery(approval.action),
     enabled: approval.context?.sends === null,
   });
   if (action?.mode !== 'proxy') return null;

@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -19,12 +19,9 @@ interface Word {
 }
 
 const useDecision = (approval: Approval, onAnswer: () => unknown) => {
-  const queries = useQueryClient();
-  const settle = (): void => {
-    for (const key of ['approvals', 'approval-count', 'overview', 'action'])
-      void queries.invalidateQueries({ queryKey: [key] });
-    onAnswer();
-  };
+  const changed = useChanged();
+  // The approval itself is of `approvals`, and is read again with them.
+  const settle = (): void => changed(['approvals', 'overview', 'actions']);
   const decision = useChange(({ decision: said, digest, reason }: Word, key) => {
     const params = { path: { id: approval.id }, header: { 'Idempotency-Key': key } };
     const given = reason === '' ? {} : { reason };

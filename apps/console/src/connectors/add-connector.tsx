@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Said } from '../kit/kit.tsx';
@@ -11,7 +11,7 @@ import { ConnectorForm, type Written } from './connector-form.tsx';
 import styles from './connectors.module.css';
 import { hasDraft, newDraft, useKeptDraft } from './drafts.ts';
 import type { Schema } from './schema.ts';
-import { type ConnectorType, useTypes } from './types.ts';
+import { CHANGED, type ConnectorType, useTypes } from './types.ts';
 
 /** The form for a new connector of a type from the catalogue. */
 export const AddConnector = ({ type }: { readonly type: string }) => {
@@ -82,7 +82,7 @@ const Steps = ({ steps }: { readonly steps: readonly string[] }) => (
 
 const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
   const schema = type.config_schema as Schema;
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [, navigate] = useLocation();
   const { draft, change, drop } = useKeptDraft(`new:${type.type}`, () => newDraft(schema));
   const create = useChange(
@@ -100,7 +100,7 @@ const NewConnector = ({ type }: { readonly type: ConnectorType }) => {
       ),
     (made) => {
       drop();
-      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      changed(CHANGED);
       navigate(`/connectors/${made.id}`, { replace: true });
     },
   );

@@ -69,7 +69,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
           {isCredentialMissing(connector) ? credential : null}
           <ToolsPanel connector={connector} />
           <TryPanel connector={connector} />
-          <RecentCalls name={connector.name} id={connector.id} />
+          <RecentCalls name={connector.name} />
         </div>
         <div className={kit['stack']}>
           {isCredentialMissing(connector) ? null : credential}
@@ -146,12 +146,12 @@ const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] })
     </Panel>
   );
 
-const RecentCalls = ({ id, name }: { readonly id: string; readonly name: string }) => {
+const RecentCalls = ({ name }: { readonly name: string }) => {
   const tool = `${name}.*`;
   return (
     <RecentActions
       title="Recent calls"
-      of={['connector', id]}
+      of="connectors"
       filter={{ tool }}
       more={{ to: `/actions?tool=${encodeURIComponent(tool)}&execution=failed,unknown`, words: 'Failed calls' }}
       none="No calls yet. A call runs when the enforced policy allows the tool for the agent."

@@ -1,7 +1,6 @@
 import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
-import { answerOf, api } from '../kernel/client.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useMay } from '../kernel/session.tsx';
 import { cx, Empty, None, Said, Time } from '../kit/kit.tsx';
@@ -12,6 +11,7 @@ import { AddConnector } from './add-connector.tsx';
 import { HealthBadge, StandsBadge } from './connector-badges.tsx';
 import styles from './connectors.module.css';
 import { isCredentialMissing } from './credential.tsx';
+import { connectorPages } from './queries.ts';
 import type { Connector } from './types.ts';
 
 /** The list of connectors. With `?add` in the address, the form for a new one. */
@@ -23,9 +23,7 @@ export const ConnectorsScreen = () => {
 };
 
 const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
-  const list = useFilteredList<Connector>('connectors', [], (query) =>
-    answerOf(api.GET('/v1/connectors', { params: { query } })),
-  );
+  const list = useFilteredList<Connector>([], connectorPages);
   useCatchingUp(list);
   return (
     <>

@@ -1,13 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Fact, Facts } from '../kit/facts.tsx';
 import { Field } from '../kit/field.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Button, Panel, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { connectorQuery } from './queries.ts';
 import type { Connector, ConnectorType } from './types.ts';
 
 type Kinds = ConnectorType['credentials'];
@@ -84,10 +86,9 @@ const Stored = ({ credential }: { readonly credential: NonNullable<Connector['cr
 );
 
 const useAfterwards = (connector: Connector, onClose: () => void) => {
-  const queries = useQueryClient();
-  return (changed: Connector): void => {
-    queries.setQueryData(['connector', connector.id], changed);
-    void queries.invalidateQueries({ queryKey: ['connectors'] });
+  const changed = useChanged();
+  return (stored: Connector): void => {
+    changed(['connectors'], { of: connectorQuery(connector.id), is: stored });
     onClose();
   };
 };

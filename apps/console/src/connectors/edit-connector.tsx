@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Button, CopyButton } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
@@ -11,8 +11,9 @@ import { ConnectorForm, type Written } from './connector-form.tsx';
 import { consequencesOf } from './consequences.ts';
 import { type Json, toJson } from './draft.ts';
 import { type ConnectorDraft, draftOf, useKeptDraft } from './drafts.ts';
+import { connectorQuery } from './queries.ts';
 import type { Schema } from './schema.ts';
-import type { Connector, ConnectorType } from './types.ts';
+import { CHANGED, type Connector, type ConnectorType } from './types.ts';
 
 interface Props {
   readonly connector: Connector;
@@ -25,7 +26,7 @@ interface Props {
 /** The form to change a connector. If somebody else has changed it meanwhile, the draft is kept. */
 export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
   const schema = type.config_schema as Schema;
-  const queries = useQueryClient();
+  const changed = useChanged();
   const { draft, change, drop } = useKeptDraft(connector.id, () => draftOf(schema, connector));
   const save = useChange(
     (written: Written) =>
@@ -39,11 +40,10 @@ export const EditConnector = ({ connector, type, onRead, onDone }: Props) => {
           },
         }),
       ),
-    (changed) => {
+    (saved) => {
       drop();
-      queries.setQueryData(['connector', connector.id], changed);
-      void queries.invalidateQueries({ queryKey: ['connectors'] });
-      onDone(changed);
+      changed(CHANGED, { of: connectorQuery(connector.id), is: saved });
+      onDone(saved);
     },
   );
   const { error } = save;

@@ -1,14 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Failure } from '../kit/failure.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Button, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { dropDraft } from './drafts.ts';
-import type { Connector } from './types.ts';
+import { connectorQuery } from './queries.ts';
+import { CHANGED, type Connector } from './types.ts';
 
 /** The buttons to disable, enable and remove a connector. */
 export const ConnectorEnd = ({
@@ -18,16 +19,15 @@ export const ConnectorEnd = ({
   readonly connector: Connector;
   readonly onWarnings: (findings: readonly Schemas['PolicyDiagnostic'][]) => void;
 }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [isAsked, setAsked] = useState(false);
   const isActive = connector.status === 'active';
   const turn = useChange(
     (status: Connector['status']) =>
       bodyOf(api.PATCH('/v1/connectors/{id}', { params: { path: { id: connector.id } }, body: { status } })),
-    (changed) => {
-      queries.setQueryData(['connector', connector.id], changed);
-      void queries.invalidateQueries({ queryKey: ['connectors'] });
-      onWarnings(changed.policy_warnings ?? []);
+    (turned) => {
+      changed(CHANGED, { of: connectorQuery(connector.id), is: turned });
+      onWarnings(turned.policy_warnings ?? []);
     },
   );
   return (
@@ -60,13 +60,13 @@ export const ConnectorEnd = ({
 };
 
 const RemoveDialog = ({ connector, onClose }: { readonly connector: Connector; readonly onClose: () => void }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [, navigate] = useLocation();
   const remove = useChange(
     (id: string) => bodyOf(api.DELETE('/v1/connectors/{id}', { params: { path: { id } } })),
     () => {
       dropDraft(connector.id);
-      void queries.invalidateQueries({ queryKey: ['connectors'] });
+      changed(CHANGED, { gone: connectorQuery(connector.id) });
       navigate('/connectors', { replace: true });
     },
   );

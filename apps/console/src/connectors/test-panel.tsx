@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay } from '../kernel/session.tsx';
 import { type BadgeLook, LookBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -15,7 +15,7 @@ type Check = Test['checks'][number];
 
 /** The result of the connector's last test. Admins can run the test again. */
 export const TestPanel = ({ connector }: { readonly connector: Connector }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const may = useMay('admin');
   const { id, health } = connector;
   const run = useChange(
@@ -23,10 +23,7 @@ export const TestPanel = ({ connector }: { readonly connector: Connector }) => {
       bodyOf(
         api.POST('/v1/connectors/{id}/test', { params: { path: { id: of }, header: { 'Idempotency-Key': key } } }),
       ),
-    () => {
-      void queries.invalidateQueries({ queryKey: ['connector', id] });
-      void queries.invalidateQueries({ queryKey: ['connectors'] });
-    },
+    () => changed(['connectors']),
   );
   return (
     <Panel title="Connection test" aside={<HealthBadge health={health} />}>

@@ -1,19 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, bodyOf } from '../kernel/client.ts';
 import { curlOf } from '../kernel/curl.ts';
 import { exampleArgs, firstTool } from '../kernel/example-call.ts';
 import { CopyButton, Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { slotsQuery } from '../policies/queries.ts';
 import styles from './connectors.module.css';
 import type { Connector } from './types.ts';
 
 /** The next steps after a connector is set up: allow its tools in the policy, then let an agent call one. */
 export const TryPanel = ({ connector }: { readonly connector: Connector }) => {
-  const { data: slots } = useQuery({
-    queryKey: ['policy-slots'],
-    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
-  });
+  const { data: slots } = useQuery(slotsQuery);
   const tool = firstTool([connector]);
   if (tool === null) return null;
   const code = curlOf(location.origin, { tool: tool.name, args: exampleArgs(tool), mode: 'gateway' });

@@ -1,22 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
+import type { Context } from '../kernel/keys.ts';
+import { connectorQuery, connectorTypes } from './queries.ts';
 
 export type Connector = Schemas['Connector'];
 export type ConnectorType = Schemas['ConnectorType'];
 
-const FRESH_MS = 300_000;
+/** What a connector that is made, changed or removed changes: its tools, too. */
+export const CHANGED = ['connectors', 'tools'] as const satisfies readonly Context[];
 
 /** The catalogue of connector types. */
-export const useTypes = () =>
-  useQuery({
-    queryKey: ['connector-types'],
-    queryFn: () => bodyOf(api.GET('/v1/connector-types', { params: { query: { limit: 100 } } })),
-    staleTime: FRESH_MS,
-    select: ({ data }) => data as readonly ConnectorType[],
-  });
+export const useTypes = () => useQuery({ ...connectorTypes, select: ({ data }) => data });
 
-export const useConnector = (id: string) =>
-  useQuery({
-    queryKey: ['connector', id],
-    queryFn: () => bodyOf(api.GET('/v1/connectors/{id}', { params: { path: { id } } })),
-  });
+export const useConnector = (id: string) => useQuery(connectorQuery(id));

@@ -4,7 +4,8 @@ import { Link } from 'wouter';
 import { placeOfId, useFilters } from '../kernel/address.ts';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useList } from '../kernel/lists.ts';
+import type { Page } from '../kernel/live-cache.ts';
 import { shortId } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { ChoiceChip } from '../kit/filters.tsx';
@@ -12,34 +13,24 @@ import { Bones, Button, Id, None, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot, NewRows } from '../kit/list-foot.tsx';
 import { countOfNew, type DeliveryRow, refreshed, rowOf } from './deliveries.ts';
+import { deliveriesKey, deliveryPages } from './queries.ts';
 import { DELIVERY_CHOICES, DeliveryBadge } from './webhook-badge.tsx';
 import { answerInWords, isOver } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
 const LOOK_EVERY_MS = 5_000;
 
-/** @param status the filter from the address, several statuses separated by commas; null reads all */
-const readPage = async (id: string, status: string | null, cursor?: string) => {
-  const query = {
-    limit: PAGE_SIZE,
-    ...(status === null ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
-  const page = await bodyOf(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query } }));
-  return { ...page, data: page.data.map(rowOf) };
-};
+const newestRows = async (id: string, status: string | null): Promise<readonly DeliveryRow[]> =>
+  (await deliveryPages(id, status).read()).body.data;
 
-type Pages = InfiniteData<Awaited<ReturnType<typeof readPage>>>;
+type Pages = InfiniteData<Page<DeliveryRow>>;
 
 /** Returns a function that updates deliveries in the cached lists of all filters. Each row stays in its place. */
 const useRefresh = (id: string) => {
   const queries = useQueryClient();
   return useCallback(
     (latest: readonly DeliveryRow[]): void =>
-      void queries.setQueriesData<Pages>(
-        { queryKey: ['deliveries', id] },
-        (pages) => pages && refreshed(pages, latest),
-      ),
+      void queries.setQueriesData<Pages>({ queryKey: deliveriesKey(id) }, (pages) => pages && refreshed(pages, latest)),
     [queries, id],
   );
 };
@@ -58,12 +49,12 @@ const useLatest = (id: string, status: string | null): readonly DeliveryRow[] =>
     let isGone = false;
     const look = async (): Promise<void> => {
       if (document.visibilityState !== 'visible') return;
-      const reads = status === null ? [readPage(id, null)] : [readPage(id, status), readPage(id, null)];
+      const reads = status === null ? [newestRows(id, null)] : [newestRows(id, status), newestRows(id, null)];
       // A failed read is ignored, because the next one follows soon, and a press of a button shows errors.
       const [fitting, all = fitting] = await Promise.all(reads).catch(() => []);
       if (isGone || fitting === undefined || all === undefined) return;
-      refresh([...fitting.data, ...all.data]);
-      setNewest({ of: status, rows: fitting.data });
+      refresh([...fitting, ...all]);
+      setNewest({ of: status, rows: fitting });
     };
     const timer = setInterval(() => void look(), LOOK_EVERY_MS);
     return () => {
@@ -76,11 +67,9 @@ const useLatest = (id: string, status: string | null): readonly DeliveryRow[] =>
 
 /** The deliveries of a webhook, newest first, each with the result of its last attempt and the time of the next. */
 export const Deliveries = ({ webhook }: { readonly webhook: Schemas['Webhook'] }) => {
-  const queries = useQueryClient();
   const { filters } = useFilters();
   const status = filters.get('status');
-  const key = ['deliveries', webhook.id, { status }] as const;
-  const list = useList(key, async (cursor) => ({ body: await readPage(webhook.id, status, cursor), lag: 0 }));
+  const list = useList(deliveryPages(webhook.id, status));
   const { rows, error, isPending, refetch } = list;
   const newest = useLatest(webhook.id, status);
   return (
@@ -92,7 +81,7 @@ export const Deliveries = ({ webhook }: { readonly webhook: Schemas['Webhook'] }
             count={isPending ? 0 : countOfNew(rows, newest)}
             what="deliveries"
             isFiltered={status !== null}
-            onShow={() => void queries.resetQueries({ queryKey: key })}
+            onShow={list.showNew}
           />
           <ChoiceChip name="status" choices={DELIVERY_CHOICES} />
         </div>

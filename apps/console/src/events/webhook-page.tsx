@@ -1,13 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Id, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ScreenHead } from '../shell/screen.tsx';
 import { Deliveries } from './deliveries-panel.tsx';
+import { webhookQuery } from './queries.ts';
 import { inWords } from './subscription.ts';
 import { WebhookBadge } from './webhook-badge.tsx';
 import { ChangeWebhook, DeleteWebhook, RollSecret, ShownSecret } from './webhook-dialogs.tsx';
@@ -18,14 +20,7 @@ type Webhook = Schemas['Webhook'];
 
 /** The page of one webhook: its events, its state with the reason, and its deliveries. */
 export const WebhookPage = ({ id }: { readonly id: string }) => {
-  const {
-    data: webhook,
-    error,
-    refetch,
-  } = useQuery({
-    queryKey: ['webhook', id],
-    queryFn: () => bodyOf(api.GET('/v1/webhooks/{id}', { params: { path: { id } } })),
-  });
+  const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
   if (webhook === undefined) {
     return (
       <>
@@ -53,13 +48,12 @@ type Open =
   { readonly is: 'change' | 'roll' | 'delete' } | { readonly is: 'secret'; readonly secret: string | null } | null;
 
 const Stand = ({ webhook }: { readonly webhook: Webhook }) => {
-  const queries = useQueryClient();
+  const refresh = useChanged();
   const [, navigate] = useLocation();
   const [open, setOpen] = useState<Open>(null);
   const close = (): void => setOpen(null);
   const changed = (to: Webhook): void => {
-    queries.setQueryData(['webhook', webhook.id], to);
-    void queries.invalidateQueries({ queryKey: ['webhooks'] });
+    refresh(['webhooks'], { of: webhookQuery(webhook.id), is: to });
     close();
   };
   return (
@@ -91,7 +85,7 @@ const Stand = ({ webhook }: { readonly webhook: Webhook }) => {
         <DeleteWebhook
           webhook={webhook}
           onDeleted={() => {
-            void queries.invalidateQueries({ queryKey: ['webhooks'] });
+            refresh(['webhooks'], { gone: webhookQuery(webhook.id) });
             navigate('/settings/webhooks');
           }}
           onClose={close}
@@ -138,7 +132,7 @@ const Switch = ({
   /** The other buttons. */
   readonly children: ReactNode;
 }) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const isActive = webhook.status === 'active';
   const change = useChange(
     (status: Webhook['status']) =>
@@ -148,9 +142,7 @@ const Switch = ({
   const test = useChange(
     (id: string, key) =>
       bodyOf(api.POST('/v1/webhooks/{id}/test', { params: { path: { id }, header: { 'Idempotency-Key': key } } })),
-    () => {
-      for (const key of ['webhook', 'deliveries']) void queries.invalidateQueries({ queryKey: [key, webhook.id] });
-    },
+    () => changed(['webhooks', 'deliveries']),
   );
   return (
     <>

@@ -1,13 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useList } from '../kernel/lists.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { SectionHead } from '../people/section-head.tsx';
+import { webhookPages } from './queries.ts';
 import { inWords } from './subscription.ts';
 import { WebhookBadge } from './webhook-badge.tsx';
 import { CreateWebhook, ShownSecret } from './webhook-dialogs.tsx';
@@ -16,15 +17,9 @@ import styles from './webhooks.module.css';
 type Open = { readonly is: 'create' } | { readonly is: 'secret'; readonly secret: string | null } | null;
 
 export const WebhooksSection = () => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [open, setOpen] = useState<Open>(null);
-  const list = useList(['webhooks'], (cursor) =>
-    answerOf(
-      api.GET('/v1/webhooks', {
-        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
+  const list = useList(webhookPages);
   const { rows, error, isPending, refetch } = list;
   const close = (): void => setOpen(null);
   return (
@@ -53,7 +48,7 @@ export const WebhooksSection = () => {
         <CreateWebhook
           onMade={({ secret }) => {
             setOpen({ is: 'secret', secret });
-            void queries.invalidateQueries({ queryKey: ['webhooks'] });
+            changed(['webhooks']);
           }}
           onClose={close}
         />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { approvalQuery } from '../approvals/queries.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { curlOf } from '../kernel/curl.ts';
 import { duration } from '../kernel/times.ts';
 import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
@@ -11,6 +12,7 @@ import kit from '../kit/kit.module.css';
 import { DeedCheck } from '../ledger/deed-check.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { ActionSteps } from './action-steps.tsx';
+import { actionQuery, actionsOfSession } from './queries.ts';
 import { newestAmendment, shownOf } from './shown.ts';
 import { TestMark } from './test-mark.tsx';
 
@@ -23,25 +25,17 @@ type ActionDetail = Schemas['ActionDetail'];
 const isUnderWay = (action: ActionDetail | undefined): boolean =>
   action !== undefined && action.state !== 'sealed' && action.state !== 'pending_approval';
 
-/** The approval of an action, cached under the same key as on the approval's own page. */
-const useApproval = (id: string | null) =>
-  useQuery({
-    queryKey: ['approval', id],
-    queryFn: () => bodyOf(api.GET('/v1/approvals/{id}', { params: { path: { id: id ?? '' } } })),
-    enabled: id !== null,
-  });
-
 export const ActionScreen = ({ id }: { readonly id: string }) => {
   const {
     data: action,
     error,
     refetch,
   } = useQuery({
-    queryKey: ['action', id],
-    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
+    ...actionQuery(id),
     refetchInterval: ({ state }) => (isUnderWay(state.data) ? 2_000 : false),
   });
-  const approval = useApproval(action?.approval?.id ?? null);
+  const asked = action?.approval?.id ?? null;
+  const approval = useQuery({ ...approvalQuery(asked ?? ''), enabled: asked !== null });
   if (action === undefined) {
     return (
       <>
@@ -143,9 +137,7 @@ const SESSION_MAX = 8;
 const SameSession = ({ action }: { readonly action: ActionDetail }) => {
   const { session } = action;
   const { data } = useQuery({
-    queryKey: ['actions-of-session', session],
-    queryFn: () =>
-      bodyOf(api.GET('/v1/actions', { params: { query: { session: session ?? '', limit: SESSION_MAX + 1 } } })),
+    ...actionsOfSession(session ?? '', SESSION_MAX + 1),
     enabled: session !== null,
   });
   const others = data?.data.filter(({ id }) => id !== action.id).slice(0, SESSION_MAX) ?? [];

@@ -8,7 +8,7 @@ import { Arguments } from '../kit/arguments.tsx';
 import { EvidenceBadge } from '../kit/badges.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
 import { bodyIn } from '../ledger/body.ts';
-import { useDeed } from '../ledger/deed.ts';
+import { useDeed } from '../ledger/queries.ts';
 import { DecisionStep } from './decision-step.tsx';
 import styles from './gate.module.css';
 import { PeopleStep } from './people-step.tsx';

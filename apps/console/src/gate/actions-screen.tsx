@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useFilters } from '../kernel/address.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { duration } from '../kernel/times.ts';
@@ -12,6 +12,7 @@ import { useAgentNames } from '../ledger/names.ts';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './gate.module.css';
 import { meantBy } from './meant.ts';
+import { actionPages } from './queries.ts';
 import { TestMark } from './test-mark.tsx';
 import { whyOf } from './why.ts';
 
@@ -22,7 +23,7 @@ const FILTERS = [
 ] as const;
 
 export const ActionsScreen = () => {
-  const list = useFilteredList('actions', FILTERS, (query) => answerOf(api.GET('/v1/actions', { params: { query } })));
+  const list = useFilteredList(FILTERS, actionPages);
   return (
     <>
       <ScreenHead title="Actions" about="Every tool call of your agents, with its decision and outcome." />
@@ -142,7 +143,7 @@ const NoActions = () => (
   </Empty>
 );
 
-export const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action'][] }) => (
+const ActionsTable = ({ rows }: { readonly rows: readonly Schemas['Action'][] }) => (
   <table className={kit['table']}>
     <thead>
       <tr>

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { ErrorCode } from '../kernel/documentation.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { bodyIn } from '../ledger/body.ts';
-import { useDeed } from '../ledger/deed.ts';
 import { ActorName } from '../ledger/named.tsx';
+import { adminDeedsBefore, useDeed } from '../ledger/queries.ts';
 import { Step } from './step.tsx';
 
 type Action = Schemas['ActionDetail'];
@@ -153,16 +153,10 @@ const changeOf = (about: Schemas['Deed']['about'], agent: string): string | null
   about !== null && 'admin' in about && (about.target.type === 'org' || about.target.id === agent) ? about.admin : null;
 
 /** The newest deed of a Stop that denied the call; null if none is found, or the Stop was lifted before the call. */
-const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: readonly string[]) => {
+const useStopDeed = ({ agent, created_at: at }: Action, [stopped, undone]: readonly string[]) => {
   const before = new Date(Date.parse(at) + SEALED_WITHIN_MS).toISOString();
   return useQuery({
-    queryKey: ['stop-deed', id],
-    queryFn: () =>
-      bodyOf(
-        api.GET('/v1/deeds', {
-          params: { query: { kind: ['admin'], 'issued_at[lt]': before, order: 'desc', limit: 100 } },
-        }),
-      ),
+    ...adminDeedsBefore(before),
     select: ({ data }) => {
       for (const deed of data) {
         const change = changeOf(deed.about, agent.id);
@@ -172,7 +166,6 @@ const useStopDeed = ({ id, agent, created_at: at }: Action, [stopped, undone]: r
       }
       return null;
     },
-    staleTime: Infinity,
   });
 };
 

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, bodyOf } from '../kernel/client.ts';
 import { StatusBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { recentActions } from './queries.ts';
 import { TestMark } from './test-mark.tsx';
 
 const RECENT = 10;
@@ -18,21 +18,15 @@ export const RecentActions = ({
   none,
 }: {
   readonly title: string;
-  /**
-   * The object that the calls belong to. The query is cached under the object's key, so that whatever makes the object
-   * stale makes this list stale, too.
-   */
-  readonly of: readonly [kind: 'agent' | 'connector', id: string];
+  /** What the calls are of: whatever makes that context stale makes this list stale, too. */
+  readonly of: 'agents' | 'connectors';
   readonly filter: { readonly agent: string } | { readonly tool: string };
   /** The link to all calls, in the list of actions. */
   readonly more: { readonly to: string; readonly words: string };
   /** Shown if there are no calls. */
   readonly none: string;
 }) => {
-  const { data, error, refetch } = useQuery({
-    queryKey: [...of, 'actions'],
-    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { ...filter, limit: RECENT } } })),
-  });
+  const { data, error, refetch } = useQuery(recentActions(of, filter, RECENT));
   return (
     <Panel title={title} aside={<Link href={more.to}>{more.words}</Link>}>
       {error === null ? null : <Failure error={error} onRetry={() => void refetch()} />}

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { everyAgent } from '../agents/queries.ts';
 import { useFilters } from '../kernel/address.ts';
-import { answerOf, api } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { useEveryAgent } from '../kernel/everything.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
 import { Bones, Empty, Panel } from '../kit/kit.tsx';
@@ -14,6 +13,7 @@ import { Legend } from '../kit/chart.tsx';
 import { DayBars } from './day-bars.tsx';
 import styles from './insights.module.css';
 import { LinesTable } from './lines-table.tsx';
+import { decisionsQuery, verdictsQuery } from './queries.ts';
 import {
   type By,
   DECISION_PARTS,
@@ -40,17 +40,8 @@ const GROUPS: readonly (readonly [By, string])[] = [
 const REFRESH_MS = 60_000;
 
 const useStats = (window: Window, by: By) => {
-  const params = { query: { window, by } };
-  const decisions = useQuery({
-    queryKey: ['insights', 'decisions', window, by],
-    queryFn: () => answerOf(api.GET('/v1/insights/decisions', { params })),
-    refetchInterval: REFRESH_MS,
-  });
-  const verdicts = useQuery({
-    queryKey: ['insights', 'verdicts', window, by],
-    queryFn: () => answerOf(api.GET('/v1/insights/verdicts', { params })),
-    refetchInterval: REFRESH_MS,
-  });
+  const decisions = useQuery({ ...decisionsQuery(window, by), refetchInterval: REFRESH_MS });
+  const verdicts = useQuery({ ...verdictsQuery(window, by), refetchInterval: REFRESH_MS });
   return { decisions, verdicts };
 };
 
@@ -103,7 +94,7 @@ const NoActions = ({ window }: { readonly window: Window }) => (
 );
 
 const useAgentNames = (isWanted: boolean): ReadonlyMap<string, string> | undefined => {
-  const { data } = useEveryAgent(isWanted);
+  const { data } = useQuery({ ...everyAgent, enabled: isWanted });
   return data && new Map(data.data.map(({ id, name }) => [id, name]));
 };
 

@@ -57,7 +57,7 @@ api.use(identity);
  */
 export const onRefusal: { current: (error: ApiError) => void } = { current: () => undefined };
 
-interface Answer<Body> {
+export interface Answer<Body> {
   readonly data?: Body | undefined;
   readonly error?: unknown;
   readonly response: Response;

@@ -1,13 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from './client.ts';
+import { versionQuery } from './queries.ts';
 
-/** The version of the running service, and where its documentation is. Cached for a minute, for all who show it. */
-export const useVersion = () =>
-  useQuery<Schemas['Version']>({
-    queryKey: ['version'],
-    queryFn: () => bodyOf(api.GET('/v1/version')),
-    staleTime: 60_000,
-  });
+export const useVersion = () => useQuery(versionQuery);
 
 /**
  * An error code of the catalogue, linked to its documentation: at the published address, else at the pages that the

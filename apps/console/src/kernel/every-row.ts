@@ -1,20 +1,28 @@
 const PAGE_SIZE = 100;
+/** Ten thousand rows: a list that went on for ever would keep the page reading for ever. */
+const PAGES_MAX = 100;
+export const EVERY_ROW_MAX = PAGES_MAX * PAGE_SIZE;
 
 interface Page<Row> {
   readonly data: readonly Row[];
   readonly next_cursor: string | null;
 }
 
-/** All rows of a list, read page by page: names and budgets are needed of every row, and not of the first page only. */
+/**
+ * All rows of a list, read page by page: names and budgets are needed of every row, and not of the first page only. They
+ * are not asked for by id where they are missing, because a page of deeds may name fifty objects, each of which would
+ * be a request; and the choices of filters and the search need all rows anyway.
+ */
 export const everyRow = async <Row>(
   read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Row>>,
 ): Promise<{ readonly data: readonly Row[] }> => {
   const data: Row[] = [];
   let cursor: string | null = null;
-  do {
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const page: Page<Row> = await read(cursor === null ? { limit: PAGE_SIZE } : { limit: PAGE_SIZE, cursor });
     data.push(...page.data);
     cursor = page.next_cursor;
-  } while (cursor !== null);
+    if (cursor === null) break;
+  }
   return { data };
 };

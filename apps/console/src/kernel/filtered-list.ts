@@ -1,33 +1,25 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useFilters } from './address.ts';
-import { PAGE_SIZE, useList } from './lists.ts';
+import { useList } from './lists.ts';
+import type { Pages } from './query.ts';
 
-/**
- * The filters from the address and the page size. Typed as empty because their values are not checked here: the service
- * judges them.
- */
-type PageQuery = Readonly<Record<string, never>>;
+/** The filters from the address. Typed as empty because their values are not checked here: the service judges them. */
+export type Filters = Readonly<Record<string, never>>;
 
 /**
  * A list that is filtered by the address of its screen.
- * @param key the list's name, under which its rows are cached and its new rows are counted
  * @param names the filters that the API knows; other names in the address do not filter, and are returned as `unknown`
- * @param read reads one page
+ * @param pagesBy the list by its filters
  */
 export const useFilteredList = <Row extends { readonly id: string }>(
-  key: string,
   names: readonly string[],
-  read: (query: PageQuery) => ReturnType<Parameters<typeof useList<Row>>[1]>,
+  pagesBy: (filters: Filters) => Pages<Row>,
 ) => {
   const { filters, clear } = useFilters();
-  const queries = useQueryClient();
   const wanted = Object.fromEntries(
     names.flatMap((name) => (filters.has(name) ? [[name, filters.get(name) ?? ''] as const] : [])),
   );
-  const list = useList<Row>([key, wanted], (cursor) =>
-    read({ ...wanted, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } as unknown as PageQuery),
-  );
+  const list = useList<Row>(pagesBy(wanted as unknown as Filters));
   const isFiltered = Object.keys(wanted).length > 0;
   const fillsItself = !isFiltered && !list.isPending && list.error === null && list.rows.length === 0;
   useFilling(fillsItself, list.newCount > 0, list.refetch);
@@ -42,7 +34,6 @@ export const useFilteredList = <Row extends { readonly id: string }>(
     /** Names in the address that are no filters of this list. */
     unknown: [...new Set(filters.keys())].filter((name) => !names.includes(name)),
     clearFilters: clear,
-    showNew: () => void queries.resetQueries({ queryKey: [key, wanted] }),
   };
 };
 

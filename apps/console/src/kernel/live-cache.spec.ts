@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { keyOf, LIST } from './keys.ts';
 import { LiveCache, type Page } from './live-cache.ts';
 import type { LiveEvent } from './live-events.ts';
 
@@ -34,24 +35,28 @@ const event = (type: string, object: object, hydrated = true): LiveEvent => ({
 /** Puts a list with these rows into the cache, under its filters. */
 const shown = (filters: object, ...rows: readonly Row[]): void => {
   const page: Page<Row> = { data: rows, has_more: false, next_cursor: null };
-  queries.setQueryData(['actions', filters], { pages: [page], pageParams: [undefined] });
+  queries.setQueryData(listKey(filters), { pages: [page], pageParams: [undefined] });
 };
+const listKey = (filters: object) => keyOf('/v1/actions', { query: filters }, LIST);
 const rowsOf = (filters: object): readonly Row[] | undefined =>
-  queries.getQueryData<{ pages: Page<Row>[] }>(['actions', filters])?.pages[0]?.data;
+  queries.getQueryData<{ pages: Page<Row>[] }>(listKey(filters))?.pages[0]?.data;
+
+const ORG = keyOf('/v1/org', {});
+const isStale = (key: readonly unknown[]): boolean | undefined => queries.getQueryState(key)?.isInvalidated;
 
 describe('the status of the organization', () => {
   it.each([
     ['org.stopped', 'stopped'],
     ['org.started', 'active'],
   ])('is told by %s, before anything is read again', (type, status) => {
-    queries.setQueryData(['org'], { name: 'Nordlicht', status: '?' });
+    queries.setQueryData(ORG, { name: 'Nordlicht', status: '?' });
     cache.apply([event(type, { object: 'organization', id: 'org_1' }, false)]);
-    expect(queries.getQueryData(['org'])).toEqual({ name: 'Nordlicht', status });
+    expect(queries.getQueryData(ORG)).toEqual({ name: 'Nordlicht', status });
   });
 
   it('stays unknown if the organization was never read', () => {
     cache.apply([event('org.stopped', { object: 'organization', id: 'org_1' }, false)]);
-    expect(queries.getQueryData(['org'])).toBeUndefined();
+    expect(queries.getQueryData(ORG)).toBeUndefined();
   });
 });
 
@@ -115,11 +120,27 @@ describe('an event of the stream', () => {
     ]);
   });
 
-  it('makes queries that are no lists stale', () => {
-    queries.setQueryData(['org'], { status: 'active' });
-    queries.setQueryData(['members'], []);
+  it('makes the contexts that it is about stale, and no other', () => {
+    const members = keyOf('/v1/org/members', {});
+    queries.setQueryData(ORG, { status: 'active' });
+    queries.setQueryData(members, []);
     cache.apply([event('org.stopped', { object: 'org', id: 'org_1', status: 'stopped' }, false)]);
-    expect(queries.getQueryState(['org'])?.isInvalidated).toBe(true);
-    expect(queries.getQueryState(['members'])?.isInvalidated).toBe(false);
+    expect([isStale(ORG), isStale(members)]).toEqual([true, false]);
+  });
+
+  it('leaves what stands still as it is, and reads the rest of its context again', () => {
+    const one = keyOf('/v1/actions/{id}', { path: { id: 'act_1' } });
+    queries.setQueryData(one, {});
+    queries.getQueryCache().build(queries, { queryKey: listKey({}), meta: { isStill: true } });
+    shown({}, action('act_1', 'executing'));
+    cache.apply([event('action.decided', action('act_1', 'executing'))]);
+    expect([isStale(one), isStale(listKey({}))]).toEqual([true, false]);
+  });
+
+  it('patches lists only: another query of the same context has no pages', () => {
+    const one = keyOf('/v1/actions/{id}', { path: { id: 'act_1' } });
+    queries.setQueryData(one, action('act_1', 'executing'));
+    cache.apply([event('action.witnessed', action('act_1', 'sealed'))]);
+    expect(queries.getQueryData(one)).toEqual(action('act_1', 'executing'));
   });
 });

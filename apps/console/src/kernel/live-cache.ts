@@ -1,4 +1,5 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
+import { type Context, keyOf, LIST } from './keys.ts';
 import type { LiveEvent } from './live-events.ts';
 import { stageOf, Throttle } from './live-events.ts';
 
@@ -17,16 +18,16 @@ const INVALIDATE_EVERY_MS = 2_000;
 const KEPT_MS = 30_000;
 
 /**
- * Which cached queries an event makes stale, by its type. Lists are not among them: their rows are patched, and new
- * rows are only announced.
+ * Which contexts an event makes stale, by its type. What stands still (`isStill`) is not read again: the rows of such a
+ * list are patched, and new rows are only announced.
  */
-const STALE: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^action\./, ['action', 'overview', 'org', 'shadow-differs']],
-  [/^approval\./, ['approval', 'approval-count', 'overview', 'action']],
-  [/^deed\./, ['action']],
-  [/^agent\./, ['agents', 'agent', 'overview', 'stop-agents']],
+const STALE: readonly (readonly [RegExp, readonly Context[]])[] = [
+  [/^action\./, ['actions', 'overview', 'org']],
+  [/^approval\./, ['approvals', 'overview', 'actions']],
+  [/^deed\./, ['actions']],
+  [/^agent\./, ['agents', 'overview']],
   [/^org\./, ['org', 'me', 'overview']],
-  [/^policy\./, ['policy-slots', 'policies', 'policy']],
+  [/^policy\./, ['policies']],
 ];
 
 /** The organization's status after an event. */
@@ -35,16 +36,19 @@ const STATUS_BY: Readonly<Record<string, 'active' | 'stopped'>> = {
   'org.started': 'active',
 };
 
-/** Events that tell of a row which a list does not have yet, and the key of that list. */
-const NEW: Readonly<Record<string, string>> = {
+/** Events that tell of a row which a list does not have yet, and the context of that list. */
+const NEW: Readonly<Record<string, Context>> = {
   'action.created': 'actions',
   'deed.sealed': 'deeds',
   'approval.requested': 'approvals',
 };
 
+/** The lists whose rows are objects of events. */
+const PATCHED: readonly unknown[] = ['actions', 'approvals'] satisfies readonly Context[];
+
 /** Applies the events of the stream to the cached queries that the screens show. */
 export class LiveCache {
-  private readonly throttles = new Map<string, Throttle>();
+  private readonly throttles = new Map<Context, Throttle>();
   /** Objects of the last 30 seconds' events: the answer to a list that was asked for before may not know them yet. */
   private readonly lately = new Map<string, { readonly object: LiveEvent['object']; readonly atMs: number }>();
 
@@ -61,8 +65,10 @@ export class LiveCache {
       if (ended !== null) this.patch(ended.id, ended);
       const status = STATUS_BY[type];
       // Set without waiting for the read, which may fail while the organization is stopped or its session changes.
-      if (status !== undefined) this.queries.setQueryData<object>(['org'], (org) => org && { ...org, status });
-      for (const [pattern, keys] of STALE) if (pattern.test(type)) keys.forEach((key) => this.invalidate(key));
+      if (status !== undefined)
+        this.queries.setQueryData<object>(keyOf('/v1/org', {}), (org) => org && { ...org, status });
+      for (const [pattern, contexts] of STALE)
+        if (pattern.test(type)) contexts.forEach((context) => this.invalidate(context));
       const list = NEW[type];
       if (list !== undefined) news.set(list, (news.get(list) ?? 0) + 1);
     }
@@ -84,21 +90,24 @@ export class LiveCache {
     for (const [known, { atMs }] of this.lately) if (nowMs - atMs > KEPT_MS) this.lately.delete(known);
     this.lately.set(id, { object: laterOf(object, this.lately.get(id)?.object), atMs: nowMs });
     this.queries.setQueriesData<InfiniteData<Page<Identified>>>(
-      { predicate: ({ queryKey }) => queryKey[0] === 'actions' || queryKey[0] === 'approvals' },
+      { predicate: ({ queryKey }) => PATCHED.includes(queryKey[0]) && queryKey[3] === LIST },
       (data) => data && { ...data, pages: data.pages.map((page) => patched(page, id, object)) },
     );
   }
 
-  private invalidate(key: string): void {
-    const known = this.throttles.get(key);
+  private invalidate(context: Context): void {
+    const known = this.throttles.get(context);
     const throttle =
       known ??
       new Throttle(
-        () => void this.queries.invalidateQueries({ queryKey: [key] }),
+        () =>
+          void this.queries.invalidateQueries({
+            predicate: ({ queryKey, meta }) => queryKey[0] === context && meta?.['isStill'] !== true,
+          }),
         INVALIDATE_EVERY_MS,
         () => performance.now(),
       );
-    if (known === undefined) this.throttles.set(key, throttle);
+    if (known === undefined) this.throttles.set(context, throttle);
     throttle.want();
   }
 }

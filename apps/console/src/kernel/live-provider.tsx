@@ -4,7 +4,7 @@ import { isOwnOrg } from './client.ts';
 import { LiveCache } from './live-cache.ts';
 import { Gatherer } from './live-events.ts';
 import { LiveStream, type LiveStatus } from './live.ts';
-import { readMe } from './session.tsx';
+import { readMe } from './queries.ts';
 
 const POLL_MS = 15_000;
 

@@ -1,18 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from './client.ts';
-import { everyRow } from './every-row.ts';
+import { everyMember } from './queries.ts';
 import { shortId } from './said.ts';
 import { useSession } from './session.tsx';
 
-/** The active members, for their addresses: elsewhere the API names people by id only. */
-export const useMembers = () =>
-  useQuery({
-    queryKey: ['members'],
-    queryFn: () =>
-      everyRow((page) => bodyOf(api.GET('/v1/org/members', { params: { query: { ...page, status: 'active' } } }))),
-    staleTime: 300_000,
-    select: ({ data }) => data as readonly Schemas['Membership'][],
-  });
+export const useMembers = () => useQuery({ ...everyMember, select: ({ data }) => data });
 
 /**
  * Returns how a page names a person: 'you' for the reader, else the e-mail address, else the shortened id (a member

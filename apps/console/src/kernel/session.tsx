@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import { api, bodyOf, isOwnSession, rememberSession, type Schemas } from './client.ts';
+import type { Schemas } from './client.ts';
+import { meQuery, organizationQuery } from './queries.ts';
 import { Times } from './times.ts';
 
 export type Role = Schemas['Role'];
@@ -14,34 +15,11 @@ interface Session {
 
 const SessionContext = createContext<Session | null>(null);
 
-/**
- * Reads who is signed in, as the one request without `Service-Org`. If another window has switched the organization, or
- * somebody else has signed in there, this window reloads, and the promise never resolves.
- */
-export const readMe = async (): Promise<Schemas['Me']> => {
-  const me = await bodyOf(api.GET('/v1/me'));
-  if (!isOwnSession(me)) {
-    location.reload();
-    return new Promise<never>(() => undefined);
-  }
-  rememberSession(me);
-  return me;
-};
+export const useMe = () => useQuery(meQuery);
 
-/**
- * Asked again each time the window gets the focus: in another window, the person may have signed out, or somebody else
- * signed in.
- */
-export const useMe = () =>
-  useQuery({ queryKey: ['me'], queryFn: readMe, staleTime: 60_000, refetchOnWindowFocus: 'always' });
-
+/** @param isWatched whether to read it anew every second, as while all agents are being stopped */
 export const useOrganization = (isWatched = false) =>
-  useQuery({
-    queryKey: ['org'],
-    queryFn: () => bodyOf(api.GET('/v1/org')),
-    staleTime: isWatched ? 0 : 60_000,
-    refetchInterval: isWatched ? 1_000 : false,
-  });
+  useQuery({ ...organizationQuery, ...(isWatched ? { staleTime: 0, refetchInterval: 1_000 } : {}) });
 
 export const SessionProvider = ({ me, children }: { readonly me: Schemas['Me']; readonly children: ReactNode }) => {
   const { data: org = null } = useOrganization();

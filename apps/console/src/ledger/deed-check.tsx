@@ -1,27 +1,15 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, cx, Id } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import type { Check, GivenDeed } from './check-deed.ts';
-import { type ReadDeed, useDeed } from './deed.ts';
 import styles from './deed-check.module.css';
+import { checksQuery, type ReadDeed, useDeed } from './queries.ts';
 import type { Shown } from './this-page.ts';
 
-/**
- * Reads the key set. `no-cache` asks the service whether the browser's copy is still current, because a key may have
- * been revoked since.
- */
-const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
-  (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
-
-/**
- * The inputs of a check. The times of their reads are in the query key, so that a deed which is read again is checked
- * again.
- */
 interface Question {
   readonly deed: UseQueryResult<ReadDeed>;
   readonly amendment: UseQueryResult<ReadDeed> | null;
@@ -35,21 +23,10 @@ const listed = ({ data }: UseQueryResult<ReadDeed>): GivenDeed | null =>
 const useChecks = ({ deed, amendment, shown, org }: Question) => {
   const given = listed(deed);
   const later = amendment === null ? null : listed(amendment);
+  const readAtMs = [deed.dataUpdatedAt, amendment?.dataUpdatedAt];
   return useQuery({
-    queryKey: ['deed-check', given?.id, deed.dataUpdatedAt, later?.id, amendment?.dataUpdatedAt, org, shown],
+    ...checksQuery({ deed: given, amendment: later, readAtMs, shown, org }),
     enabled: given !== null && (amendment === null || later !== null),
-    gcTime: 0,
-    // A failed check is repeated on the next occasion, because its cause may have been temporary. A check that holds
-    // stays, until the deed is read again.
-    staleTime: ({ state }) => (state.data?.checks.some(({ holds }) => holds === false) === true ? 0 : Infinity),
-    queryFn: async () => {
-      if (given === null) throw new Error('asked without a deed');
-      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), readKeys()]);
-      const startedAt = performance.now();
-      const page = shown === null ? {} : { page: shown };
-      const checks = await checkDeed({ ...given, keys, org, ...page, ...(later === null ? {} : { amendment: later }) });
-      return { checks, tookMs: performance.now() - startedAt };
-    },
   });
 };
 

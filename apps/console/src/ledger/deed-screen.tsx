@@ -10,7 +10,7 @@ import { ScreenHead } from '../shell/screen.tsx';
 import { AboutLine } from './about-line.tsx';
 import { toldBy } from './about.ts';
 import { bodyIn } from './body.ts';
-import { type ReadDeed, useDeed } from './deed.ts';
+import { type ReadDeed, useDeed } from './queries.ts';
 import { DeedCheck } from './deed-check.tsx';
 import styles from './ledger.module.css';
 import { useNames } from './names.ts';

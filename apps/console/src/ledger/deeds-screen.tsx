@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
-import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -16,6 +16,7 @@ import { AboutLine } from './about-line.tsx';
 import { told } from './about.ts';
 import styles from './ledger.module.css';
 import { type Names, useNames } from './names.ts';
+import { deedPages } from './queries.ts';
 import { VerifyLine } from './verify-line.tsx';
 
 type Deed = Schemas['Deed'];
@@ -24,9 +25,7 @@ const FILTERS = ['kind', 'action', 'issued_at[gte]', 'issued_at[lt]'] as const;
 
 /** The ledger, newest first; each row tells what its deed is about. */
 export const DeedsScreen = () => {
-  const list = useFilteredList('deeds', FILTERS, (query) =>
-    answerOf(api.GET('/v1/deeds', { params: { query: { ...query, order: 'desc' } } })),
-  );
+  const list = useFilteredList(FILTERS, deedPages);
   return (
     <>
       <ScreenHead title="Deeds" about="Sealed, chained records of every outcome. Deeds are never changed or removed." />

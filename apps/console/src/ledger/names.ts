@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useEveryAgent, useEveryConnector, useEveryPolicy } from '../kernel/everything.ts';
+import { everyAgent } from '../agents/queries.ts';
+import { everyConnector } from '../connectors/queries.ts';
 import { useMembers } from '../kernel/members.ts';
 import { useSession } from '../kernel/session.tsx';
+import { everyPolicy } from '../policies/queries.ts';
 
 export type Names = ReadonlyMap<string, string>;
 
@@ -13,7 +16,7 @@ const namesIn = (list: Listed | undefined): Names => new Map(list?.data.map(({ i
 
 /** The agents' names by id; empty while they are loading. */
 export const useAgentNames = (): Names => {
-  const { data } = useEveryAgent();
+  const { data } = useQuery(everyAgent);
   return useMemo(() => namesIn(data), [data]);
 };
 
@@ -22,8 +25,8 @@ export const useNames = (): Names => {
   const { me } = useSession();
   const agents = useAgentNames();
   const { data: members } = useMembers();
-  const { data: connectors } = useEveryConnector();
-  const { data: policies } = useEveryPolicy();
+  const { data: connectors } = useQuery(everyConnector);
+  const { data: policies } = useQuery(everyPolicy);
   return useMemo(() => {
     const people = (members ?? []).flatMap(({ id, user, email }) =>
       email === null ? [] : [[id, email] as const, [user, email] as const],

@@ -1,23 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { everyAgent } from '../agents/queries.ts';
+import { everyConnector } from '../connectors/queries.ts';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf } from '../kernel/client.ts';
+import { newestAction } from '../gate/queries.ts';
 import { curlOf } from '../kernel/curl.ts';
-import { useEveryAgent, useEveryConnector } from '../kernel/everything.ts';
 import { exampleArgs, firstTool } from '../kernel/example-call.ts';
 import { useMay } from '../kernel/session.tsx';
 import { CopyButton, Panel } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { newestPolicy, slotsQuery } from '../policies/queries.ts';
 import styles from './overview.module.css';
 
 /** Whether there is any action yet; null until that is known. */
 export const useHasBegun = (isWanted: boolean): boolean | null => {
-  const { data } = useQuery({
-    queryKey: ['overview', 'begun'],
-    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { limit: 1 } } })),
-    enabled: isWanted,
-  });
+  const { data } = useQuery({ ...newestAction, enabled: isWanted });
   return data === undefined ? null : data.data.length > 0;
 };
 
@@ -26,16 +24,10 @@ const AS_MADE = 'Default deny';
 
 /** Which of the four requirements of a first call are met. */
 const useBegun = () => {
-  const { data: connectors } = useEveryConnector();
-  const { data: policies } = useQuery({
-    queryKey: ['policies', 'newest'],
-    queryFn: () => bodyOf(api.GET('/v1/policies', { params: { query: { limit: 1 } } })),
-  });
-  const { data: slots } = useQuery({
-    queryKey: ['policy-slots'],
-    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
-  });
-  const { data: agents } = useEveryAgent();
+  const { data: connectors } = useQuery(everyConnector);
+  const { data: policies } = useQuery(newestPolicy);
+  const { data: slots } = useQuery(slotsQuery);
+  const { data: agents } = useQuery(everyAgent);
   const enforced = slots?.enforced ?? null;
   const isAsMade = enforced !== null && enforced.policy.name === AS_MADE && enforced.version === 1;
   const newest = policies?.data[0]?.id ?? null;

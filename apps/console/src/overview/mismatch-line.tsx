@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { actionQuery } from '../gate/queries.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { Said, Time } from '../kit/kit.tsx';
 import { NeedLine } from './need-line.tsx';
 
@@ -13,11 +14,7 @@ export const MismatchLine = ({ items, from }: { readonly items: readonly Attenti
   const [newest] = items;
   const id = newest?.ids[0] ?? '';
   const tool = newest?.tool ?? '';
-  const { data: action } = useQuery({
-    queryKey: ['action', id],
-    queryFn: () => bodyOf(api.GET('/v1/actions/{id}', { params: { path: { id } } })),
-    staleTime: 60_000,
-  });
+  const { data: action } = useQuery({ ...actionQuery(id), staleTime: 60_000 });
   const query = new URLSearchParams({ verdict: 'MISMATCH', tool, 'created_at[gte]': from });
   const isOne = items.length === 1;
   return (

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { AgentBudgets } from '../agents/budgets.tsx';
+import { everyAgent } from '../agents/queries.ts';
+import { useWaitingApprovals } from '../approvals/queries.ts';
 import { useFilters } from '../kernel/address.ts';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { useEveryAgent } from '../kernel/everything.ts';
 import { useSession } from '../kernel/session.tsx';
-import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { AgentBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
@@ -19,6 +19,7 @@ import { Legend } from '../kit/chart.tsx';
 import { Bars } from './bars.tsx';
 import { BeginHere, useHasBegun } from './begin-here.tsx';
 import { needsOf, type Waiting } from './needs.ts';
+import { KEPT_MS, overviewQuery } from './queries.ts';
 import styles from './overview.module.css';
 
 type Overview = Schemas['Overview'];
@@ -29,20 +30,12 @@ const WINDOWS: readonly (readonly [Window, string])[] = [
   ['7d', '7 days'],
 ];
 
-/**
- * The service caches the overview for this long. A read after an event may get the cached answer, so another read
- * follows once the cache is over.
- */
-const KEPT_MS = 10_000;
-
 /** Answers whether anything needs a person, within the first screenful. */
 export const OverviewScreen = () => {
   const { filters } = useFilters();
   const window: Window = filters.get('window') === '7d' ? '7d' : '24h';
   const { data, error, refetch } = useQuery({
-    queryKey: ['overview', window],
-    queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window } } })),
-    staleTime: KEPT_MS,
+    ...overviewQuery(window),
     refetchInterval: KEPT_MS + 2_000,
   });
   return (
@@ -156,7 +149,7 @@ const Figure = ({
 
 /** The budgets of all agents, by agent id; the overview has only what is used. */
 const useBudgets = (): ReadonlyMap<string, Schemas['Budgets']> => {
-  const { data } = useEveryAgent();
+  const { data } = useQuery(everyAgent);
   return useMemo(() => new Map(data?.data.map(({ id, budgets }) => [id, budgets])), [data]);
 };
 

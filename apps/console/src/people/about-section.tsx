@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { useVersion } from '../kernel/documentation.tsx';
 import { useOrganization } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, CopyButton, Id, Panel, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { fingerprintOf } from './fingerprint.ts';
+import { fingerprintQuery, sealKeys } from './queries.ts';
 import styles from './settings.module.css';
 
 type SealKey = Schemas['SealKey'];
@@ -75,10 +75,7 @@ const VersionPanel = () => {
 };
 
 const KeysPanel = () => {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['seal-keys'],
-    queryFn: () => bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' })),
-  });
+  const { data, error, refetch } = useQuery(sealKeys);
   return (
     <Panel title="Seal keys">
       <p className={styles['about']}>
@@ -102,12 +99,7 @@ const KeysPanel = () => {
  * other than localhost), where browsers offer no hash function.
  */
 const useFingerprint = (publicKey: string): string | null =>
-  useQuery({
-    queryKey: ['fingerprint', publicKey],
-    queryFn: () => fingerprintOf(publicKey),
-    enabled: isSecureContext,
-    staleTime: Infinity,
-  }).data ?? null;
+  useQuery({ ...fingerprintQuery(publicKey), enabled: isSecureContext }).data ?? null;
 
 const Key = ({ of: key }: { readonly of: SealKey }) => {
   const fingerprint = useFingerprint(key.public_key);

@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useList } from '../kernel/lists.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Empty, Id, Time } from '../kit/kit.tsx';
@@ -12,6 +12,7 @@ import { SecretDialog } from '../kit/secret-dialog.tsx';
 import { SectionHead } from './section-head.tsx';
 import { CreateKey, type MadeKey, RevokeKey, RollKey } from './admin-key-dialogs.tsx';
 import { beginOf, isOver, standOfKey } from './key-stand.ts';
+import { adminKeyPages } from './queries.ts';
 import styles from './settings.module.css';
 
 type AdminKey = Schemas['AdminKey'];
@@ -24,19 +25,13 @@ type Open =
 
 /** The admin keys: keys of programs that may do what an admin may. */
 export const AdminKeysSection = () => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [open, setOpen] = useState<Open>(null);
   const [news, setNews] = useState('');
-  const list = useList(['admin-keys'], (cursor) =>
-    answerOf(
-      api.GET('/v1/org/keys', {
-        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
+  const list = useList(adminKeyPages);
   const { rows, error, isPending, refetch } = list;
   const close = (): void => setOpen(null);
-  const reread = (): void => void queries.invalidateQueries({ queryKey: ['admin-keys'] });
+  const reread = (): void => changed(['admin-keys']);
   const show = (made: MadeKey): void => {
     setOpen({ is: 'secret', ...made });
     reread();

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { everyRow } from '../kernel/every-row.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Time } from '../kit/kit.tsx';
 import { beginOf, isOver, standOfKey } from './key-stand.ts';
+import { everyAdminKey } from './queries.ts';
 
 type AdminKey = Schemas['AdminKey'];
 
@@ -15,17 +15,10 @@ interface KeysOfMember {
   readonly refetch: () => unknown;
 }
 
-/**
- * The working admin keys that a member made, for admins and owners. All pages are read, because a working key may be
- * older than many ended ones.
- */
+/** The working admin keys that a member made, for admins and owners. */
 export const useKeysOf = ({ user, status }: Schemas['Membership']): KeysOfMember => {
   const may = useMay('admin');
-  const { data, error, refetch } = useQuery({
-    queryKey: ['admin-keys-of', user],
-    queryFn: () => everyRow((query) => bodyOf(api.GET('/v1/org/keys', { params: { query } }))),
-    enabled: may && status === 'active',
-  });
+  const { data, error, refetch } = useQuery({ ...everyAdminKey, enabled: may && status === 'active' });
   const made = (data?.data ?? []).filter(({ created_by: by }) => by?.type === 'user' && by.id === user);
   return { keys: made.filter((key) => !isOver(standOfKey(key, serverNow()))), error, refetch };
 };

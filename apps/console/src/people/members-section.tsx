@@ -1,9 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../kernel/address.ts';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { useList } from '../kernel/lists.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
@@ -17,6 +17,7 @@ import { ListFoot } from '../kit/list-foot.tsx';
 import { SectionHead } from './section-head.tsx';
 import { ChangeMember, Invite, RemoveMember } from './member-dialogs.tsx';
 import { rightsOver, ROLES } from './member-rights.ts';
+import { memberPages } from './queries.ts';
 import styles from './settings.module.css';
 
 type Membership = Schemas['Membership'];
@@ -29,28 +30,16 @@ type Open =
 /** The members of the organization, with the buttons to change and remove them. */
 export const MembersSection = () => {
   const { filters } = useFilters();
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [open, setOpen] = useState<Open>(null);
   const [news, setNews] = useState('');
   const status = filters.get('status');
-  const list = useList(['member-list', status], (cursor) =>
-    answerOf(
-      api.GET('/v1/org/members', {
-        params: {
-          query: {
-            limit: PAGE_SIZE,
-            ...(status === null ? {} : { status: status as Membership['status'] }),
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
-      }),
-    ),
-  );
+  const list = useList(memberPages(status as Membership['status'] | null));
   const { rows, error, isPending, refetch } = list;
   const done = (said: string): void => {
     setOpen(null);
     setNews(said);
-    for (const key of ['member-list', 'members', 'me']) void queries.invalidateQueries({ queryKey: [key] });
+    changed(['members', 'me']);
   };
   const close = (): void => setOpen(null);
   return (

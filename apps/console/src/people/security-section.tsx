@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useList } from '../kernel/lists.ts';
 import { useMembers } from '../kernel/members.ts';
 import { shortId } from '../kernel/said.ts';
 import { Failure, Lag } from '../kit/failure.tsx';
@@ -10,6 +10,7 @@ import { Bones, Button, Empty, Id, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { Who } from '../kit/who.tsx';
+import { securityEventPages } from './queries.ts';
 import { eventInWords, GROUP_CHOICES, isOfPerson, typesOf } from './security-words.ts';
 import styles from './settings.module.css';
 
@@ -19,19 +20,7 @@ type SecurityEvent = Schemas['SecurityEvent'];
 export const SecuritySection = () => {
   const { filters, clear } = useFilters();
   const types = typesOf(filters.get('type'));
-  const list = useList(['security-events', types], (cursor) =>
-    answerOf(
-      api.GET('/v1/security-events', {
-        params: {
-          query: {
-            limit: PAGE_SIZE,
-            ...(types === null ? {} : { type: [...types] }),
-            ...(cursor === undefined ? {} : { cursor }),
-          },
-        },
-      }),
-    ),
-  );
+  const list = useList(securityEventPages(types));
   const { rows, error, isPending, refetch } = list;
   return (
     <>

@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
-import { answerOf, api, bodyOf, doneOf, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { api, bodyOf, doneOf, type Schemas } from '../kernel/client.ts';
+import { useList } from '../kernel/lists.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -10,6 +10,7 @@ import { FormDialog } from '../kit/form-dialog.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
+import { sessionPages } from './queries.ts';
 import { browserOf, viaInWords } from './session-words.ts';
 import styles from './settings.module.css';
 
@@ -19,18 +20,12 @@ const endSession = (id: string) => bodyOf(api.DELETE('/v1/sessions/{id}', { para
 
 /** The person's own sessions, in all organizations. */
 export const SessionsSection = () => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const [isAsked, setAsked] = useState(false);
-  const list = useList(['sessions'], (cursor) =>
-    answerOf(
-      api.GET('/v1/sessions', {
-        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
+  const list = useList(sessionPages);
   const { rows, error, isPending, refetch } = list;
   const others = rows.filter(({ current }) => !current).map(({ id }) => id);
-  const reread = (): void => void queries.invalidateQueries({ queryKey: ['sessions'] });
+  const reread = (): void => changed(['sessions']);
   // One after the other: if one request fails, the sessions before it have ended, and the next press ends the others.
   const endOthers = useChange(async (ids: readonly string[]) => {
     for (const id of ids) await endSession(id);

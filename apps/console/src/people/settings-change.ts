@@ -1,6 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { organizationQuery } from '../kernel/queries.ts';
+import { useChanged } from '../kernel/refresh.ts';
 
 /**
  * A mutation of the organization's settings. It needs no idempotency key: it sets values, so sending it twice has the
@@ -8,12 +9,11 @@ import { api, bodyOf, type Schemas } from '../kernel/client.ts';
  * @param after called once the change is saved
  */
 export const useSettingsChange = (after: () => void) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   return useChange(
     (changes: Schemas['UpdateOrganization']) => bodyOf(api.PATCH('/v1/org', { body: changes })),
     (org) => {
-      queries.setQueryData(['org'], org);
-      void queries.invalidateQueries({ queryKey: ['me'] });
+      changed(['org', 'me'], { of: organizationQuery, is: org });
       after();
     },
   );

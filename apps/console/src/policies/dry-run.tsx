@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import { actionsToChoose } from '../gate/queries.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { plain } from '../kernel/said.ts';
@@ -78,11 +79,7 @@ interface FormProps {
 
 const RecordedForm = ({ id, param, onRun }: FormProps) => {
   const { times } = useSession();
-  const { data: recent } = useQuery({
-    queryKey: ['actions-to-try'],
-    queryFn: () => bodyOf(api.GET('/v1/actions', { params: { query: { limit: RECENT } } })),
-    staleTime: 30_000,
-  });
+  const { data: recent } = useQuery(actionsToChoose(RECENT));
   const [action, setAction] = useState('');
   return (
     <form

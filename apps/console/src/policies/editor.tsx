@@ -7,15 +7,7 @@ import { Bones } from '../kit/kit.tsx';
 import type { Editor } from './code-editor.ts';
 import styles from './policies.module.css';
 import { counted } from './outcome.tsx';
-import { useLanguage, useTools } from './queries.ts';
-
-const useCode = () =>
-  useQuery({
-    queryKey: ['editor-code'],
-    queryFn: () => import('./code-editor.ts'),
-    staleTime: Infinity,
-    gcTime: Infinity,
-  });
+import { editorCode, useLanguage, useTools } from './queries.ts';
 
 /** CodeMirror uses line feeds only. */
 const unix = (text: string): string => text.replaceAll('\r\n', '\n');
@@ -35,7 +27,7 @@ interface EditorProps {
 
 /** The editor of a policy source. Its code is loaded when it is first shown. */
 export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave, editorRef }: EditorProps) => {
-  const { data: code, error, refetch } = useCode();
+  const { data: code, error, refetch } = useQuery(editorCode);
   const { data: language = null } = useLanguage();
   const { data: tools = NO_TOOLS } = useTools();
   const host = useRef<HTMLDivElement>(null);
@@ -84,7 +76,7 @@ export const Comparison = ({
   readonly before: string;
   readonly after: string;
 }) => {
-  const { data: code, error, refetch } = useCode();
+  const { data: code, error, refetch } = useQuery(editorCode);
   const host = useRef<HTMLDivElement>(null);
   const [lines, setLines] = useState<{ readonly added: number; readonly removed: number } | null>(null);
   useEffect(() => {

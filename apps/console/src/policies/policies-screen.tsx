@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { useNew } from '../kernel/address.ts';
-import { answerOf, api, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import type { Schemas } from '../kernel/client.ts';
+import { useList } from '../kernel/lists.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
@@ -11,6 +11,7 @@ import { ListFoot } from '../kit/list-foot.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import styles from './policies.module.css';
+import { policyPages } from './queries.ts';
 import { ShadowDiffers } from './shadow-differs.tsx';
 import { Slots } from './slots.tsx';
 import { Who } from '../kit/who.tsx';
@@ -43,13 +44,7 @@ export const PoliciesScreen = () => {
 };
 
 const PolicyList = () => {
-  const list = useList(['policies'], (cursor) =>
-    answerOf(
-      api.GET('/v1/policies', {
-        params: { query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
+  const list = useList(policyPages);
   const { rows, error, isPending, refetch } = list;
   return (
     <section aria-label="All policies" className={styles['stack']}>

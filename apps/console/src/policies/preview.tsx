@@ -1,8 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { everyAgent } from '../agents/queries.ts';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
-import { useEveryAgent } from '../kernel/everything.ts';
 import { plain } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
@@ -81,7 +82,7 @@ const Narrow = ({
   readonly tool: string | null;
   readonly setTool: (tool: string | null) => void;
 }) => {
-  const { data: agents } = useEveryAgent();
+  const { data: agents } = useQuery(everyAgent);
   const [text, setText] = useState(tool ?? '');
   const ask = (): void => setTool(text.trim() === '' ? null : text.trim());
   return (

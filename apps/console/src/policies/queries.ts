@@ -1,68 +1,43 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { answerOf, api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { PAGE_SIZE, useList } from '../kernel/lists.ts';
+import { EVERY_ROW_MAX } from '../kernel/every-row.ts';
+import { useList } from '../kernel/lists.ts';
+import { everyOf, pagesOf, query, question } from '../kernel/query.ts';
+import { useChanged } from '../kernel/refresh.ts';
 
 /** Polled, because no event tells of an emptied slot or of a saved version. */
 const ASK_AGAIN_MS = 15_000;
 
-export const useSlots = () =>
-  useQuery({
-    queryKey: ['policy-slots'],
-    queryFn: () => bodyOf(api.GET('/v1/policies/slots')),
-    refetchInterval: ASK_AGAIN_MS,
-  });
+/** Every policy of the organization, for names. */
+export const everyPolicy = everyOf('/v1/policies', {}, { staleTime: 60_000 });
+
+export const policyPages = pagesOf('/v1/policies', {});
+
+export const newestPolicy = query('/v1/policies', { query: { limit: 1 } });
+
+export const slotsQuery = query('/v1/policies/slots', {});
+
+export const useSlots = () => useQuery({ ...slotsQuery, refetchInterval: ASK_AGAIN_MS });
 
 export const usePolicy = (id: string) =>
-  useQuery({
-    queryKey: ['policy', id],
-    queryFn: () => bodyOf(api.GET('/v1/policies/{id}', { params: { path: { id } } })),
-    refetchInterval: ASK_AGAIN_MS,
-  });
+  useQuery({ ...query('/v1/policies/{id}', { path: { id } }), refetchInterval: ASK_AGAIN_MS });
 
 /** @param version its number or its id; null reads nothing */
 export const usePolicyVersion = (id: string, version: string | null) =>
   useQuery({
-    queryKey: ['policy-version', id, version],
-    queryFn: () => bodyOf(api.GET('/v1/policies/{id}/versions/{v}', { params: { path: { id, v: version ?? '' } } })),
+    ...query('/v1/policies/{id}/versions/{v}', { path: { id, v: version ?? '' } }),
     enabled: version !== null,
   });
 
-export const useVersions = (id: string) =>
-  useList(['policy-versions', id], (cursor) =>
-    answerOf(
-      api.GET('/v1/policies/{id}/versions', {
-        params: { path: { id }, query: { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
-  );
+export const useVersions = (id: string) => useList(pagesOf('/v1/policies/{id}/versions', { path: { id } }));
 
-export const useLanguage = () =>
-  useQuery({
-    queryKey: ['policy-language'],
-    queryFn: () => bodyOf(api.GET('/v1/policies/language')),
-    staleTime: Infinity,
-  });
+export const useLanguage = () => useQuery(query('/v1/policies/language', {}, { staleTime: 'static' }));
 
-const TOOLS_A_PAGE = 100;
-/** More than these pages of tools would be too many to choose from. */
-const MAX_TOOL_PAGES = 10;
+export const replaysQuery = (policy: string, limit: number) => query('/v1/replays', { query: { policy, limit } });
 
-const readTools = async () => {
-  const tools: Schemas['Tool'][] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MAX_TOOL_PAGES; pages += 1) {
-    const query = { limit: TOOLS_A_PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const { data, next_cursor: next } = await bodyOf(api.GET('/v1/tools', { params: { query } }));
-    tools.push(...data);
-    if (next === null || next === undefined) break;
-    cursor = next;
-  }
-  return tools;
-};
-
-/** The tools of all connectors, up to 1,000. */
-export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: readTools, staleTime: 60_000 });
+/** The tools of all connectors. */
+export const useTools = () =>
+  useQuery({ ...everyOf('/v1/tools', {}, { staleTime: 60_000 }), select: ({ data }) => data });
 
 /**
  * Returns whether no connector has a tool of that name. False while the tools are loading, and if there are more than
@@ -70,17 +45,15 @@ export const useTools = () => useQuery({ queryKey: ['tools'], queryFn: readTools
  */
 export const useIsUnknownTool = (): ((tool: string) => boolean) => {
   const { data: tools = [] } = useTools();
-  const isAll = tools.length > 0 && tools.length < TOOLS_A_PAGE * MAX_TOOL_PAGES;
+  const isAll = tools.length > 0 && tools.length < EVERY_ROW_MAX;
   return (name) => isAll && !tools.some((tool) => tool.name === name);
 };
 
 /** Returns a function that reads all shown policies again, after a change made on this page. */
 export const useReread = (): (() => void) => {
-  const queries = useQueryClient();
-  return () => {
-    for (const key of ['policy-slots', 'policies', 'policy', 'policy-version', 'policy-versions', 'shadow-differs'])
-      void queries.invalidateQueries({ queryKey: [key] });
-  };
+  const changed = useChanged();
+  // What a version in shadow would have decided differently is told by actions.
+  return () => changed(['policies', 'actions']);
 };
 
 /** The value once it has been unchanged for `ms`, so that typing does not send a request for each letter. */
@@ -93,18 +66,40 @@ export const usePaused = <Value>(value: Value, ms: number): Value => {
   return paused;
 };
 
+const JUDGED_STALE_MS = 60_000;
 const LINT_PAUSE_MS = 200;
 
 /** The findings about a source, asked for after a pause in typing. A request about an earlier text is aborted. */
 export const useLint = (source: string, isWanted: boolean) => {
   const paused = usePaused(source, LINT_PAUSE_MS);
-  const query = useQuery({
-    queryKey: ['policy-lint', paused],
-    queryFn: ({ signal }) => bodyOf(api.POST('/v1/policies/lint', { body: { source: paused }, signal })),
+  const asked = useQuery({
+    ...question('/v1/policies/lint', { source: paused }, JUDGED_STALE_MS),
     enabled: isWanted,
     placeholderData: keepPreviousData,
-    staleTime: 60_000,
-    gcTime: 60_000,
   });
-  return { ...query, isOfThis: paused === source && !query.isPlaceholderData && query.data !== undefined };
+  return { ...asked, isOfThis: paused === source && !asked.isPlaceholderData && asked.data !== undefined };
 };
+
+export interface PreviewWish {
+  readonly source: string;
+  /** How many of the newest actions to judge, from 100 to 2,000. */
+  readonly actions: number;
+  readonly agent: string | null;
+  readonly tool: string | null;
+}
+
+/** What a text would have decided about the newest actions. */
+export const previewQuery = ({ source, actions, agent, tool }: PreviewWish) =>
+  question(
+    '/v1/policies/preview',
+    { source, actions, ...(agent === null ? {} : { agent }), ...(tool === null ? {} : { tool }) },
+    JUDGED_STALE_MS,
+  );
+
+/** The code of the editor, which is loaded when it is first shown. */
+export const editorCode = queryOptions({
+  queryKey: ['editor-code'],
+  queryFn: () => import('./code-editor.ts'),
+  staleTime: 'static',
+  gcTime: Infinity,
+});

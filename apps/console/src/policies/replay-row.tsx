@@ -1,8 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { shortId } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
@@ -69,7 +69,7 @@ export const ReplayRow = ({ replay, onRule }: { readonly replay: Replay; readonl
 
 const Cancel = ({ replay }: { readonly replay: Replay }) => {
   const may = useMay('admin');
-  const queries = useQueryClient();
+  const changed = useChanged();
   const cancel = useChange(
     (_: null, key) =>
       bodyOf(
@@ -77,7 +77,7 @@ const Cancel = ({ replay }: { readonly replay: Replay }) => {
           params: { path: { id: replay.id }, header: { 'Idempotency-Key': key } },
         }),
       ),
-    () => void queries.invalidateQueries({ queryKey: ['replays'] }),
+    () => changed(['replays']),
   );
   if (!may) return null;
   return (

@@ -1,16 +1,17 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { ApiError } from '../kernel/errors.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './policies.module.css';
 import { isUnderWay, ReplayRow } from './replay-row.tsx';
-import { useVersions } from './queries.ts';
+import { replaysQuery, useVersions } from './queries.ts';
 
 type Policy = Schemas['Policy'];
 
@@ -20,8 +21,7 @@ const SHOWN = 10;
 
 const useReplays = (policy: string) =>
   useQuery({
-    queryKey: ['replays', policy],
-    queryFn: () => bodyOf(api.GET('/v1/replays', { params: { query: { policy, limit: SHOWN } } })),
+    ...replaysQuery(policy, SHOWN),
     refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) === true ? PROGRESS_EVERY_MS : false),
     select: ({ data }) => data,
   });
@@ -70,7 +70,7 @@ const WINDOWS: readonly (readonly [days: number, word: string])[] = [
 ];
 
 const useStart = (policy: string) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   return useChange(
     ({ version, from, to }: { readonly version: string; readonly from: string; readonly to: string | null }, key) =>
       bodyOf(
@@ -79,7 +79,7 @@ const useStart = (policy: string) => {
           body: { from, ...(to === null ? {} : { to }) },
         }),
       ),
-    () => void queries.invalidateQueries({ queryKey: ['replays', policy] }),
+    () => changed(['replays']),
   );
 };
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { shadowDifferences } from '../gate/queries.ts';
+import type { Schemas } from '../kernel/client.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Panel, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
@@ -19,13 +20,7 @@ export const ShadowDiffers = () => {
 
 const Differing = ({ since, version }: { readonly since: string; readonly version: number }) => {
   const { data, error, refetch } = useQuery({
-    queryKey: ['shadow-differs', since],
-    queryFn: () =>
-      bodyOf(
-        api.GET('/v1/actions', {
-          params: { query: { shadow_differs: 'true', 'created_at[gte]': since, limit: SHOWN } },
-        }),
-      ),
+    ...shadowDifferences(since, SHOWN),
     select: ({ data: actions, has_more: hasMore }) => ({ actions, hasMore }),
   });
   const all = `/actions?shadow_differs=true&created_at[gte]=${encodeURIComponent(since)}`;

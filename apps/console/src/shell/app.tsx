@@ -6,6 +6,7 @@ import { ApprovalsScreen } from '../approvals/approvals-screen.tsx';
 import { onRefusal } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { LiveProvider } from '../kernel/live-provider.tsx';
+import { invalidate } from '../kernel/refresh.ts';
 import { SessionProvider, useMe } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
@@ -63,7 +64,7 @@ onRefusal.current = ({ status, code, param }) => {
   else if (code === 'conflict' && param === 'Service-Org') readAnew();
   // The role may have changed, or the person may have signed in again in another tab, which gives a new CSRF token.
   // `me` is read again, and the next press uses it.
-  else if (code === 'insufficient_role' || code === 'csrf_failed') void queries.invalidateQueries({ queryKey: ['me'] });
+  else if (code === 'insufficient_role' || code === 'csrf_failed') invalidate(queries, ['me']);
 };
 
 const IDLE_MS = 12 * 3_600_000;

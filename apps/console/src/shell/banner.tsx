@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Icon } from '../design/icon.tsx';
-import { api, bodyOf } from '../kernel/client.ts';
 import { useLive } from '../kernel/live-provider.tsx';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Button } from '../kit/kit.tsx';
+import { overviewQuery } from '../overview/queries.ts';
 import styles from './shell.module.css';
 import { useIsSignedOut } from './signed-out.ts';
 import { StoppedSince } from './stopped.tsx';
@@ -30,12 +30,7 @@ export const Banner = ({ onStop }: { readonly onStop: () => void }) => {
   const isOld = useIsOld();
   const isOut = useIsSignedOut();
   const isOwner = useMay('owner');
-  const { data: overview } = useQuery({
-    queryKey: ['overview', '24h'],
-    queryFn: () => bodyOf(api.GET('/v1/overview', { params: { query: { window: '24h' } } })),
-    staleTime: 10_000,
-    refetchInterval: 60_000,
-  });
+  const { data: overview } = useQuery({ ...overviewQuery('24h'), refetchInterval: 60_000 });
   const broken = overview?.attention.find(({ kind }) => kind === 'chain_broken');
   if (isOut) {
     return (

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { agentsOfKey } from '../agents/queries.ts';
 import type { IconName } from '../design/icon.tsx';
-import { api, bodyOf } from '../kernel/client.ts';
-import { everyRow } from '../kernel/every-row.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
 import { beginOf } from '../people/key-stand.ts';
+import { everyAdminKey } from '../people/queries.ts';
 
 export interface Found {
   readonly icon: IconName;
@@ -22,18 +22,8 @@ const KEPT_MS = 60_000;
  */
 export const useFoundOfKey = (key: string | null): readonly Found[] => {
   const isAdmin = useMay('admin');
-  const { data: agents } = useQuery({
-    queryKey: ['agents', 'of-key', key],
-    queryFn: () => bodyOf(api.GET('/v1/agents', { params: { query: { q: key ?? '', limit: 2 } } })),
-    staleTime: KEPT_MS,
-    enabled: key !== null,
-  });
-  const { data: adminKeys } = useQuery({
-    queryKey: ['admin-keys', 'all'],
-    queryFn: () => everyRow((query) => bodyOf(api.GET('/v1/org/keys', { params: { query } }))),
-    staleTime: KEPT_MS,
-    enabled: key !== null && isAdmin,
-  });
+  const { data: agents } = useQuery({ ...agentsOfKey(key ?? ''), enabled: key !== null });
+  const { data: adminKeys } = useQuery({ ...everyAdminKey, staleTime: KEPT_MS, enabled: key !== null && isAdmin });
   return useMemo(() => {
     if (key === null) return [];
     const adminKey = adminKeys?.data.find(({ id, prefix }) => id === key || prefix === lastOf(key));

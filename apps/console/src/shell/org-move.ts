@@ -1,6 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf } from '../kernel/client.ts';
+import { organizationQuery } from '../kernel/queries.ts';
+import { useChanged } from '../kernel/refresh.ts';
 
 const PATHS = { stop: '/v1/org/stop', start: '/v1/org/start' } as const;
 
@@ -10,22 +12,19 @@ const PATHS = { stop: '/v1/org/stop', start: '/v1/org/start' } as const;
  */
 export const useOrgMove = (move: keyof typeof PATHS) => {
   const queries = useQueryClient();
+  const changed = useChanged();
   return useChange(
     async (reason: string, key) => {
-      const changed = await bodyOf(
+      const moved = await bodyOf(
         api.POST(PATHS[move], {
           params: { header: { 'Idempotency-Key': key } },
           body: reason === '' ? {} : { reason },
         }),
       );
       // A read that began before the move would bring the old status back.
-      await queries.cancelQueries({ queryKey: ['org'] });
-      return changed;
+      await queries.cancelQueries({ queryKey: organizationQuery.queryKey });
+      return moved;
     },
-    (changed) => {
-      queries.setQueryData(['org'], changed);
-      void queries.invalidateQueries({ queryKey: ['me'] });
-      void queries.invalidateQueries({ queryKey: ['overview'] });
-    },
+    (moved) => changed(['org', 'me', 'overview'], { of: organizationQuery, is: moved }),
   );
 };

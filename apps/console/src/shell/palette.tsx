@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
+import { everyAgent } from '../agents/queries.ts';
+import { useWaitingApprovals } from '../approvals/queries.ts';
+import { everyConnector } from '../connectors/queries.ts';
 import { Icon } from '../design/icon.tsx';
 import { placeOfId } from '../kernel/address.ts';
-import { useEveryAgent, useEveryConnector } from '../kernel/everything.ts';
 import { keyNameIn } from '../kernel/key-name.ts';
 import { plain } from '../kernel/said.ts';
 import { useMay } from '../kernel/session.tsx';
-import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import kit from '../kit/kit.module.css';
 import { SECTIONS } from '../people/sections.ts';
@@ -18,8 +20,8 @@ const RESULTS_MAX = 12;
 
 const useFound = (text: string): readonly Found[] => {
   const isAdmin = useMay('admin');
-  const { data: agents } = useEveryAgent();
-  const { data: connectors } = useEveryConnector();
+  const { data: agents } = useQuery(everyAgent);
+  const { data: connectors } = useQuery(everyConnector);
   const { data: waiting } = useWaitingApprovals();
   const ofKey = useFoundOfKey(keyNameIn(text));
   return useMemo(() => {

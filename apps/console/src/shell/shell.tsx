@@ -1,11 +1,11 @@
 import { type ReactNode, useCallback, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useWaitingApprovals } from '../approvals/queries.ts';
 import { Icon } from '../design/icon.tsx';
 import { serverNow } from '../kernel/clock.ts';
 import { useLive } from '../kernel/live-provider.tsx';
 import { shortId } from '../kernel/said.ts';
 import { useSession } from '../kernel/session.tsx';
-import { useWaitingApprovals } from '../kernel/waiting.ts';
 import { Menu } from '../kit/dialog.tsx';
 import { Button, Said } from '../kit/kit.tsx';
 import { Account } from './account.tsx';

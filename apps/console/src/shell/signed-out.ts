@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { rememberSession, type Schemas } from '../kernel/client.ts';
-import { readMe } from '../kernel/session.tsx';
+import { meQuery, readMe } from '../kernel/queries.ts';
 
 /** The event that tells of an ended session while the page stays open, because it holds unsaved drafts. */
 export const SIGNED_OUT = 'console:signed-out';
@@ -13,7 +13,7 @@ const SIGNED_IN = 'console:signed-in';
  */
 export const goOnAs = (me: Schemas['Me'], queries: QueryClient): void => {
   rememberSession(me);
-  queries.setQueryData(['me'], me);
+  queries.setQueryData(meQuery.queryKey, me);
   void queries.invalidateQueries();
   dispatchEvent(new Event(SIGNED_IN));
 };

@@ -1,10 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { activeAgents } from '../agents/queries.ts';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
-import { everyRow } from '../kernel/every-row.ts';
 import { useMembers, useNames } from '../kernel/members.ts';
+import { useChanged } from '../kernel/refresh.ts';
 import { useMay, useOrganization } from '../kernel/session.tsx';
 import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -16,16 +17,7 @@ import styles from './shell.module.css';
 
 type Agent = Schemas['Agent'];
 
-const useActiveAgents = () =>
-  useQuery({
-    queryKey: ['stop-agents'],
-    queryFn: () =>
-      everyRow((page) =>
-        bodyOf(api.GET('/v1/agents', { params: { query: { ...page, status: 'active', 'expand[]': ['usage'] } } })),
-      ),
-    staleTime: 5_000,
-    select: ({ data }) => [...data].sort(lastActiveFirst),
-  });
+const useActiveAgents = () => useQuery({ ...activeAgents, select: ({ data }) => [...data].sort(lastActiveFirst) });
 
 /**
  * The listed agents in a stable order, so that no button moves under a finger: while the dialog is open, agents keep
@@ -198,7 +190,7 @@ interface StopOneProps extends Stopping {
 }
 
 const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
-  const queries = useQueryClient();
+  const changed = useChanged();
   const answeredAtMs = useRef(0);
   const stop = useChange(
     (said: string, key) =>
@@ -210,8 +202,7 @@ const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
       ),
     () => {
       answeredAtMs.current = Date.now();
-      for (const key of ['stop-agents', 'agents', 'agent', 'overview'])
-        void queries.invalidateQueries({ queryKey: [key] });
+      changed(['agents', 'overview']);
     },
   );
   const last = agent.usage?.last_action_at ?? null;

@@ -1,0 +1,18 @@
+import { keyOf } from '../kernel/keys.ts';
+import { pagesOf, query } from '../kernel/query.ts';
+import { rowOf } from './deliveries.ts';
+
+export const webhookPages = pagesOf('/v1/webhooks', {});
+
+export const webhookQuery = (id: string) => query('/v1/webhooks/{id}', { path: { id } });
+
+/** @param status the filter from the address, several statuses separated by commas; null reads all */
+export const deliveryPages = (id: string, status: string | null) =>
+  pagesOf(
+    '/v1/webhooks/{id}/deliveries',
+    { path: { id }, ...(status === null ? {} : { query: { status } }) },
+    { rowOf },
+  );
+
+/** The beginning of the keys of a webhook's lists of deliveries, whatever their filters. */
+export const deliveriesKey = (id: string) => keyOf('/v1/webhooks/{id}/deliveries', { path: { id } });

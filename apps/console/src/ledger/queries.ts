@@ -1,0 +1,94 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { api, ApiError, bodyOf, type Schemas } from '../kernel/client.ts';
+import type { Filters } from '../kernel/filtered-list.ts';
+import { keyOf } from '../kernel/keys.ts';
+import { pagesOf, query } from '../kernel/query.ts';
+import type { GivenDeed } from './check-deed.ts';
+import type { Shown } from './this-page.ts';
+
+export const deedPages = (filters: Filters) =>
+  pagesOf('/v1/deeds', { query: { ...filters, order: 'desc' } }, { isStill: true });
+
+/** The newest admin deeds that were issued before an instant. */
+export const adminDeedsBefore = (instant: string) =>
+  query(
+    '/v1/deeds',
+    { query: { kind: ['admin'], 'issued_at[lt]': instant, order: 'desc', limit: 100 } },
+    { staleTime: 'static' },
+  );
+
+export interface ReadDeed {
+  /** The id that was asked for. */
+  readonly id: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Null if the list does not have the deed yet. */
+  readonly envelope: Schemas['Deed'] | null;
+  readonly before: Schemas['Deed'] | null;
+  readonly after: Schemas['Deed'] | null;
+}
+
+const readDeed = async (id: string): Promise<ReadDeed> => {
+  const asked = api.GET('/v1/deeds/{id}', { params: { path: { id } }, parseAs: 'arrayBuffer' });
+  const bytes = await bodyOf<ArrayBuffer>(asked);
+  // The sequence number comes from a header of its own, because a proxy may weaken an ETag.
+  const seq = Number((await asked).response.headers.get('Service-Deed-Seq'));
+  const query = { 'seq[gte]': Math.max(0, seq - 1), 'seq[lt]': seq + 2 };
+  const { data: around } = await bodyOf(api.GET('/v1/deeds', { params: { query } }));
+  const at = (place: number): Schemas['Deed'] | null => around.find((deed) => deed.seq === place) ?? null;
+  return { id, bytes: new Uint8Array(bytes), envelope: at(seq), before: at(seq - 1), after: at(seq + 1) };
+};
+
+/** How soon to read a deed again that the list does not have: the list may be behind the sealing. */
+const LISTED_AGAIN_MS = 5_000;
+/** How soon to ask again for a deed that is not found: an action may name its deed a moment before it is sealed. */
+const SEALED_AGAIN_MS = 1_000;
+const MOST_ASKED = 10;
+
+const isNotSealedYet = (error: Error | null): boolean => error instanceof ApiError && error.code === 'not_found';
+
+/** A deed's bytes, and from the list of deeds its envelope and those of its neighbours. */
+export const useDeed = (id: string) =>
+  useQuery({
+    queryKey: keyOf('/v1/deeds/{id}', { path: { id } }),
+    queryFn: () => readDeed(id),
+    staleTime: 60_000,
+    refetchInterval: ({ state: { data, error, errorUpdateCount } }) => {
+      if (isNotSealedYet(error)) return errorUpdateCount < MOST_ASKED ? SEALED_AGAIN_MS : false;
+      return data?.envelope === null ? LISTED_AGAIN_MS : false;
+    },
+  });
+
+/**
+ * Reads the key set. `no-cache` asks the service whether the browser's copy is still current, because a key may have
+ * been revoked since.
+ */
+const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
+  (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
+
+/** The inputs of a check. */
+interface Question {
+  readonly deed: GivenDeed | null;
+  readonly amendment: GivenDeed | null;
+  /** When the two were read: a deed that is read again is checked again. */
+  readonly readAtMs: readonly (number | undefined)[];
+  readonly shown: Shown | null;
+  readonly org: string;
+}
+
+/** The checks of a deed, which this browser makes. */
+export const checksQuery = ({ deed, amendment, readAtMs, shown, org }: Question) =>
+  queryOptions({
+    queryKey: ['deed-check', deed?.id, amendment?.id, readAtMs, org, shown],
+    gcTime: 0,
+    // A failed check is repeated on the next occasion, because its cause may have been temporary. A check that holds
+    // stays, until the deed is read again.
+    staleTime: ({ state }) => (state.data?.checks.some(({ holds }) => holds === false) === true ? 0 : Infinity),
+    queryFn: async () => {
+      if (deed === null) throw new Error('asked without a deed');
+      const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), readKeys()]);
+      const startedAt = performance.now();
+      const page = shown === null ? {} : { page: shown };
+      const checks = await checkDeed({ ...deed, keys, org, ...page, ...(amendment === null ? {} : { amendment }) });
+      return { checks, tookMs: performance.now() - startedAt };
+    },
+  });
