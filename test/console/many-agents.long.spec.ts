@@ -8,6 +8,8 @@ import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-consol
 
 const PICTURES = process.env['CONSOLE_PICTURES'];
 const AGENTS = 250;
+/** Of connectors, and of policies. */
+const OTHERS = 250;
 const AT_A_TIME = 10;
 
 const picture = async (page: Page, name: string): Promise<void> => {
@@ -16,17 +18,22 @@ const picture = async (page: Page, name: string): Promise<void> => {
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 };
 
-describeConsole('the Console of 250 agents', () => {
+describeConsole('the Console of 250 agents, connectors and policies', () => {
   /** The agent made first, which is the last one in lists with the newest first. */
   let oldest = '';
 
   beforeAll(async () => {
-    oldest = (await scene.make('POST', '/v1/agents', { name: 'the oldest' }))['id'] as string;
-    for (let first = 0; first < AGENTS; first += AT_A_TIME) {
-      const names = Array.from({ length: AT_A_TIME }, (_, index) => `worker ${first + index}`);
-      await Promise.all(names.map((name) => scene.make('POST', '/v1/agents', { name })));
-    }
+    oldest = await made('/v1/agents', { name: 'the oldest' });
+    await inTurns(AGENTS, (index) => made('/v1/agents', { name: `worker ${index}` }));
   }, 180_000);
+
+  const made = async (path: string, body: object): Promise<string> =>
+    (await scene.make('POST', path, body))['id'] as string;
+
+  const inTurns = async (count: number, make: (index: number) => Promise<unknown>): Promise<void> => {
+    for (let first = 0; first < count; first += AT_A_TIME)
+      await Promise.all(Array.from({ length: AT_A_TIME }, (_, index) => make(first + index)));
+  };
 
   const statusOf = async (id: string): Promise<unknown> => (await scene.make('GET', `/v1/agents/${id}`))['status'];
 
@@ -117,4 +124,43 @@ describeConsole('the Console of 250 agents', () => {
       await page.getByRole('link', { name: 'key svc_live_k3y9prf0' }).waitFor();
     });
   });
+
+  it('names the oldest agent, connector and policy of 250, and finds the connector by its name', async () => {
+    const connector = (name: string) =>
+      made('/v1/connectors', {
+        type: 'rest',
+        name,
+        config: {
+          base_url: scene.upstream.baseUrl,
+          auth: { kind: 'none' },
+          allowed_methods: ['GET'],
+          allowed_path_prefixes: ['/v1/customers'],
+          tools: [{ name: 'read', description: 'Read', method: 'GET', path: '/v1/customers', args: {} }],
+        },
+      });
+    const policy = (name: string) => made('/v1/policies', { name, source: 'version: 1\ndefault: deny\n' });
+    const system = await connector('oldest-system');
+    const rules = await policy('the oldest rules');
+    await inTurns(OTHERS, async (index) => {
+      await connector(`system-${index}`);
+      await policy(`rules ${index}`);
+    });
+    // The newest deeds are about the oldest objects, and name them by their ids.
+    await scene.make('PATCH', `/v1/connectors/${system}`, { status: 'disabled' });
+    await scene.make('POST', `/v1/policies/${rules}/versions/1/activate`, { mode: 'shadow' });
+    await scene.make('PATCH', `/v1/agents/${oldest}`, { budgets: { calls_per_day: 7 } });
+    await inWindow(OWNER, DESK, async (page) => {
+      await page.goto(scene.url('/app/deeds?kind=admin'));
+      const rows = page.locator('tbody');
+      for (const name of ['oldest-system', 'the oldest rules', 'the oldest']) {
+        await rows.getByText(name, { exact: true }).first().waitFor();
+      }
+      await picture(page, 'deeds-name-the-oldest');
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('oldest-system');
+      await page.getByRole('option', { name: /oldest-system/ }).click();
+      await page.waitForURL(`**/app/connectors/${system}`);
+      await page.getByText('This connector is disabled.').waitFor();
+    });
+  }, 240_000);
 });
