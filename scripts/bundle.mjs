@@ -29,7 +29,7 @@ const EXTERNAL = [
 
 const NOTHING = 'module.exports = {};';
 
-/** What a start would read or do for nothing, and what stands in its place. */
+/** What a start would read or do for nothing, or too late, and what stands in its place. */
 const SPARED = [
   // TypeORM's drivers of other databases, and the telephone numbers that class-validator knows: a sixth of the text that a
   // start reads. Whoever asks after all finds nothing under the name.
@@ -39,6 +39,12 @@ const SPARED = [
   {
     file: /[\\/]pg[\\/]lib[\\/]stream\.js$/,
     instead: (code) => code.replace('if (isCloudflareRuntime()) {', 'if (false) {'),
+  },
+  // Nest's decorators need the metadata that `reflect-metadata` adds to `Reflect`. It is CommonJS, which the bundler runs
+  // where the file that imports it ends, behind the classes that use it. This file stands before all of them.
+  {
+    file: /[\\/]@nestjs[\\/]common[\\/]constants\.js$/,
+    instead: (code) => `import 'reflect-metadata';\n${code}`,
   },
 ];
 

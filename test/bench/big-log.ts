@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { copyFile } from 'node:fs/promises';
 import {
   appendEvents,
@@ -68,9 +69,10 @@ export const fillBigLog = async (
 };
 
 const makeOrganizations = async (deployment: Deployment, count: number): Promise<readonly OrgId[]> => {
-  const administration = deployment.organizations();
   const names = Array.from({ length: count }, (_, index) => `Bench ${index + 1}`);
-  const changes = await someAtOnce(names, (name) => administration.create(name, metadataOf(null, name)));
+  const changes = await someAtOnce(names, (name) =>
+    deployment.commands.execute(new CreateOrganization(name, metadataOf(null, name))),
+  );
   return changes.map(({ organization }) => organization.org);
 };
 

@@ -1,3 +1,4 @@
+import { CreateOrganization, StartOrganization, StopOrganization } from '#libs/domain/agents/handlers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { countingSigners, isApprovable, type ApprovalStatus, type LivingAction } from '#libs/domain/gate';
 import { DomainError, streamOf, timestampOf, type ActionId } from '#libs/domain/kernel';
@@ -379,12 +380,12 @@ describe('the refusals stand in their order', () => {
     const data = { membership: anna.membership, references: ['anna@crm'] };
     await scene.organization({ type: 'ChangeMemberReferences', data });
     const id = await held({ onBehalfOf: 'anna@crm' });
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     const stale = { contextDigest: `sha256:${'0'.repeat(64)}` as const };
     expect(await refusal(scene.approve(id, vera, stale as never))).toBe('approver_not_eligible');
     expect(await refusal(scene.approve(id, anna, stale as never))).toBe('self_approval');
     expect(await refusal(scene.approve(id, ben, stale as never))).toBe('org_stopped');
-    await bench.organizations.start(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StartOrganization(bench.org, null, bench.metadata()));
     expect(await refusal(scene.approve(id, ben, stale as never))).toBe('context_changed');
     await scene.deny(id, ben);
     expect(await refusal(scene.approve(id, vera, stale as never))).toBe('approval_decided');
@@ -392,8 +393,8 @@ describe('the refusals stand in their order', () => {
 
   it('the approval of another organization is not found', async () => {
     const id = await held();
-    const other = await bench.organizations.create('Other', bench.metadata(timestampOf(bench.clock.nowMs())));
-    const reviewed = scene.reviews.of(other.organization.org, (await action(id)).approval!.terms.approval);
-    expect(await refusal(reviewed)).toBe('not_found');
+    const metadata = bench.metadata(timestampOf(bench.clock.nowMs()));
+    const { organization: other } = await bench.commands.execute(new CreateOrganization('Other', metadata));
+    expect(await refusal(scene.reviews.of(other.org, (await action(id)).approval!.terms.approval))).toBe('not_found');
   });
 });

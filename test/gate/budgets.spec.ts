@@ -1,3 +1,4 @@
+import { ChangeAgent } from '#libs/domain/agents/handlers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actionDecider } from '#libs/domain/gate';
 import { DomainError, streamRef, timestampOf } from '#libs/domain/kernel';
@@ -46,7 +47,7 @@ const enforce = async (budgets: readonly string[], decision?: string): Promise<v
   policy = await bench.enforce(policyWith(budgets, decision));
 };
 const setAgentBudgets = (budgets: object): Promise<unknown> =>
-  bench.agents.change(bench.org, bench.agent, { budgets }, bench.metadata());
+  bench.commands.execute(new ChangeAgent(bench.org, bench.agent, { budgets }, bench.metadata()));
 
 describe('a call that a budget has no room for', () => {
   it('is refused, and the refusal is sealed like every other: which budget, and until when', async () => {

@@ -1,3 +1,4 @@
+import { StopOrganization } from '#libs/domain/agents/handlers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { digestOf } from '#libs/crypto';
 import {
@@ -125,7 +126,7 @@ describe('a call in proxy mode', () => {
     const refused = async (call: Parameters<typeof authorize>[0]) => (await read(await authorize(call))).decision?.code;
     expect(await refused({ tool: 'crm.absent' })).toBe('tool_unknown');
     expect(await refused({ tool: 'files.read', connectorType: 'mcp' })).toBe('policy_denied');
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     expect(await refused({})).toBe('org_stopped');
   });
 });

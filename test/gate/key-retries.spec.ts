@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentDecider } from '#libs/domain/agents';
+import { CreateAdminKey, CreateAgentKey, RollAdminKey, RollAgentKey } from '#libs/domain/agents/handlers';
 import { streamRef, type CommandMetadata, type KeyId } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { MemoryEventStore } from '#libs/infra/event-store';
@@ -31,7 +32,8 @@ const keysOfOrganization = async (): Promise<readonly KeyId[]> => {
  */
 describe('a command for a key that is repeated names the same key, and has no secret to show', () => {
   it('creating one for an agent', async () => {
-    const create = () => bench.agents.createKey(bench.org, bench.agent, { livemode: false }, metadata);
+    const create = () =>
+      bench.commands.execute(new CreateAgentKey(bench.org, bench.agent, { livemode: false }, metadata));
     const [first, second] = [await create(), await create()];
     expect(first.secret).toMatch(/^svc_test_/);
     expect(second).toEqual({ key: first.key, secret: null, deed: null });
@@ -40,7 +42,8 @@ describe('a command for a key that is repeated names the same key, and has no se
   });
 
   it('rolling one', async () => {
-    const roll = () => bench.agents.rollKey(bench.org, bench.agent, { key: bench.key, livemode: false }, metadata);
+    const roll = () =>
+      bench.commands.execute(new RollAgentKey(bench.org, bench.agent, { key: bench.key, livemode: false }, metadata));
     const [first, second] = [await roll(), await roll()];
     expect(first.secret).not.toBeNull();
     expect(second).toEqual({ key: first.key, secret: null, deed: null });
@@ -48,11 +51,11 @@ describe('a command for a key that is repeated names the same key, and has no se
   });
 
   it('creating and rolling one of the organization', async () => {
-    const create = () => bench.organizations.createAdminKey(bench.org, true, metadata);
+    const create = () => bench.commands.execute(new CreateAdminKey(bench.org, true, metadata));
     const [made, again] = [await create(), await create()];
     expect(again).toEqual({ key: made.key, secret: null, deed: null });
     const rolling = { ...metadata, commandId: 'another command' };
-    const roll = () => bench.organizations.rollAdminKey(bench.org, { key: made.key, livemode: true }, rolling);
+    const roll = () => bench.commands.execute(new RollAdminKey(bench.org, { key: made.key, livemode: true }, rolling));
     const [rolled, rolledAgain] = [await roll(), await roll()];
     expect(rolledAgain).toEqual({ key: rolled.key, secret: null, deed: null });
     expect(await keysOfOrganization()).toEqual([made.key, rolled.key]);

@@ -1,3 +1,4 @@
+import { StopAgent } from '#libs/domain/agents/handlers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { canonicalize, digestOf, type JsonObject } from '#libs/crypto';
 import { openExecutionChange, type LivingAction } from '#libs/domain/gate';
@@ -138,8 +139,8 @@ describe('a read that cannot say it leaves it UNVERIFIABLE', () => {
     let agentsStopped: Promise<unknown> = Promise.resolve();
     const upstream = await set({
       stores: (asked) => {
-        const { agents, org, agent } = scene.bench;
-        agentsStopped = agents.stop(org, agent, null, scene.bench.metadata());
+        const { org, agent } = scene.bench;
+        agentsStopped = scene.bench.commands.execute(new StopAgent(org, agent, null, scene.bench.metadata()));
         return [asked];
       },
     });

@@ -1,3 +1,4 @@
+import { StopOrganization } from '#libs/domain/agents/handlers';
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
@@ -152,7 +153,7 @@ describe('what the commit of the claim has checked', () => {
   it('no longer counts after a while, so that a later Stop is noticed', async () => {
     await prepared({ commitHoldsMs: 0 });
     const accepted = await accept('remembered');
-    await bench.elsewhere().organizations.stop(bench.org, null, bench.metadata());
+    await bench.elsewhere().commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     await bench.executor.run(accepted);
     expect(await outcomeOf(accepted.id)).toMatchObject({ status: 'failed', error_code: 'org_stopped' });
     expect(before.countFor(accepted.id)).toBe(0);
@@ -181,7 +182,7 @@ describe('what the commit of the claim has checked', () => {
     await bench.action((await bench.submit({ tool: 'crm.fetch' })).action, (action) => action.state === 'recorded');
     const starter = new ManualStarter(bench.executorId, null);
     await bench.submit({ tool: 'crm.fetch' }, bench.handler(starter), bench.metadata(), 'remembered');
-    stop = () => bench.elsewhere().organizations.stop(bench.org, null, bench.metadata());
+    stop = () => bench.elsewhere().commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     await bench.executor.run(starter.accepted[0]!);
     expect(redirecting.countFor(starter.accepted[0]!.id)).toBe(1);
     await redirecting.close();

@@ -1,3 +1,4 @@
+import { AddIntentKey, RemoveIntentKey, StopAgent } from '#libs/domain/agents/handlers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   canonicalize,
@@ -97,8 +98,8 @@ rules:
   });
 
   it('comes before a Stop: of a stopped agent only a call with a valid intent is recorded', async () => {
-    const { agents, org, agent } = scene.bench;
-    await agents.stop(org, agent, null, scene.bench.metadata());
+    const { org, agent } = scene.bench;
+    await scene.bench.commands.execute(new StopAgent(org, agent, null, scene.bench.metadata()));
     expect(await refused(scene, () => scene.call('garbage'))).toBe(`intent_invalid syntax ${HEADER}`);
     const header = scene.sign();
     const { action } = await scene.call(header);
@@ -107,10 +108,10 @@ rules:
   });
 
   it('an intent key that was removed signs nothing any more, one that was added signs at once (check 7)', async () => {
-    const { agents, org, agent } = scene.bench;
+    const { org, agent } = scene.bench;
     await scene.register(stranger);
     await scene.call(scene.sign({}, stranger));
-    await agents.removeIntentKey(org, agent, stranger.publicKey.kid, scene.bench.metadata());
+    await scene.bench.commands.execute(new RemoveIntentKey(org, agent, stranger.publicKey.kid, scene.bench.metadata()));
     expect(await refused(scene, () => scene.call(scene.sign({}, stranger)))).toBe('intent_invalid unknown_kid kid');
   });
 });
@@ -272,11 +273,11 @@ describe('every other reason', () => {
   });
 
   it('is judged by the store, not by the cache of this process', async () => {
-    const elsewhere = scene.bench.elsewhere().agents;
+    const elsewhere = scene.bench.elsewhere().commands;
     const { org, agent } = scene.bench;
     const late = SigningKey.generate();
     await scene.call(scene.sign(), { since: 'remembered' }).catch(() => undefined);
-    await elsewhere.addIntentKey(org, agent, late.publicKey.text, scene.bench.metadata());
+    await elsewhere.execute(new AddIntentKey(org, agent, late.publicKey.text, scene.bench.metadata()));
     await expect(scene.call(scene.sign({}, late), { since: 'remembered' })).rejects.toBeInstanceOf(MustAsk);
     const { header } = createSignedIntent(scene.claims(), late);
     expect((await scene.call(header)).isRefused).toBe(false);

@@ -1,3 +1,4 @@
+import { ResumeAgent, StopAgent } from '#libs/domain/agents/handlers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LivingAction, MustAsk, type SubmittedAction } from '#libs/domain/gate';
 import type { ActionId } from '#libs/domain/kernel';
@@ -86,10 +87,10 @@ describe('a Stop that races with calls of three instances (INV-14)', () => {
       for (let race = 0; race < RACES / INSTANCES; race += 1) {
         // A call before the race, so that each instance caches its agent as not stopped.
         const before = await Promise.all(benches.map(call));
-        const { agents } = admin.elsewhere();
+        const { commands } = admin.elsewhere();
         const ahead = (race % (2 * HEAD_STARTS)) - HEAD_STARTS;
         const stopping = turns(ahead)
-          .then(() => agents.stop(admin.org, admin.agent, null, admin.metadata()))
+          .then(() => commands.execute(new StopAgent(admin.org, admin.agent, null, admin.metadata())))
           .then(() => performance.now());
         const racing = turns(-ahead).then(() => Promise.all([...benches, ...benches].map(call)));
         const stoppedMs = await stopping;
@@ -105,7 +106,7 @@ describe('a Stop that races with calls of three instances (INV-14)', () => {
           if (arrived === undefined) heldBack += 1;
           else expect(arrived - stoppedMs).toBeLessThan(STOP_HOLDS_WITHIN_MS);
         }
-        await agents.resume(admin.org, admin.agent, null, admin.metadata());
+        await commands.execute(new ResumeAgent(admin.org, admin.agent, null, admin.metadata()));
       }
       console.info(`${remembered} calls judged by what was remembered; ${heldBack} of those that raced were held back`);
       expect([remembered > 0, heldBack > 0, arrivedMs.size > RACES]).toEqual([true, true, true]);

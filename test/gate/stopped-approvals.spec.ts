@@ -1,3 +1,4 @@
+import { RevokeAgentKey, RollAgentKey, StartOrganization, StopOrganization } from '#libs/domain/agents/handlers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isApprovable, type ApprovalStatus, type LivingAction } from '#libs/domain/gate';
 import { DomainError, type ActionId } from '#libs/domain/kernel';
@@ -42,17 +43,17 @@ const refusal = (decided: Promise<unknown>): Promise<string> =>
 describe('a Stop', () => {
   it('leaves approvals pending and not approvable, and holds nothing back once it is lifted', async () => {
     const id = await held();
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     expect(await refusal(scene.approve(id, anna))).toBe('org_stopped');
     expect(await statusOf(id)).toBe('pending');
-    await bench.organizations.start(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StartOrganization(bench.org, null, bench.metadata()));
     await scene.approve(id, anna);
     expect(await settled(id)).toMatchObject({ outcome: { status: 'succeeded' } });
   });
 
   it('allows a denial', async () => {
     const id = await held();
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     await scene.deny(id, anna);
     expect(await statusOf(id)).toBe('denied');
   });
@@ -63,7 +64,7 @@ describe('the key that submitted the call', () => {
     'lets nobody approve once it is revoked, and everybody deny: %s',
     async (mode) => {
       const id = await held({ mode });
-      await bench.agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata());
+      await bench.commands.execute(new RevokeAgentKey(bench.org, bench.agent, bench.key, bench.metadata()));
       const review = await scene.review(id);
       expect([isApprovable(review), review.obstacle]).toEqual([
         false,
@@ -83,7 +84,7 @@ describe('the key that submitted the call', () => {
   it('may be rolled meanwhile', async () => {
     const id = await held();
     const roll = { key: bench.key, livemode: false };
-    await bench.agents.rollKey(bench.org, bench.agent, roll, bench.metadata());
+    await bench.commands.execute(new RollAgentKey(bench.org, bench.agent, roll, bench.metadata()));
     await scene.approve(id, anna);
     expect(await settled(id)).toMatchObject({ outcome: { status: 'succeeded' } });
   });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { agentDecider } from '#libs/domain/agents';
+import { RevokeAgentKey, RollAgentKey, StopAgent, StopOrganization, SuspendAgent } from '#libs/domain/agents/handlers';
 import { actionDecider, type LivingAction, MustAsk } from '#libs/domain/gate';
 import { streamOf, streamRef, timestampOf, type ActionId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
@@ -72,7 +73,7 @@ describe('an allowed call', () => {
       return bench.submit({ tool: 'crm.get' }, bench.handler(), bench.metadata(), since);
     };
     await settled((await call()).action);
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     expect(await settled((await call()).action)).toMatchObject({ decision: { outcome: 'deny', code: 'org_stopped' } });
   });
 
@@ -121,17 +122,23 @@ describe('a call that is judged from the cache', () => {
   });
 
   it('is refused, and the refusal recorded, if the cached state refuses it', async () => {
-    await bench.organizations.stop(bench.org, null, bench.metadata());
+    await bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()));
     const { action } = await remembered();
     expect(await settled(action)).toMatchObject({ decision: { outcome: 'deny', code: 'org_stopped' } });
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['the organization was stopped', () => bench.elsewhere().organizations.stop(bench.org, null, bench.metadata())],
-    ['the agent was stopped', () => bench.elsewhere().agents.stop(bench.org, bench.agent, null, bench.metadata())],
+    [
+      'the organization was stopped',
+      () => bench.elsewhere().commands.execute(new StopOrganization(bench.org, null, bench.metadata())),
+    ],
+    [
+      'the agent was stopped',
+      () => bench.elsewhere().commands.execute(new StopAgent(bench.org, bench.agent, null, bench.metadata())),
+    ],
     [
       'its key was revoked',
-      () => bench.elsewhere().agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata()),
+      () => bench.elsewhere().commands.execute(new RevokeAgentKey(bench.org, bench.agent, bench.key, bench.metadata())),
     ],
     ['the connector was changed', () => bench.changeElsewhere({ timeout_ms: 5_000 })],
   ])('writes nothing where, in another process, %s', async (_what, change) => {
@@ -143,13 +150,13 @@ describe('a call that is judged from the cache', () => {
 
   it('writes nothing if its key is cached as revoked, or a stream is not cached', async () => {
     await expectMustAsk({ tool: 'erp.get' });
-    await bench.agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata());
+    await bench.commands.execute(new RevokeAgentKey(bench.org, bench.agent, bench.key, bench.metadata()));
     await expectMustAsk();
   });
 
   it('writes nothing if its key is cached as expired', async () => {
     const roll = { key: bench.key, livemode: false, overlapSeconds: 60 };
-    await bench.agents.rollKey(bench.org, bench.agent, roll, bench.metadata());
+    await bench.commands.execute(new RollAgentKey(bench.org, bench.agent, roll, bench.metadata()));
     const { action } = await remembered();
     expect((await settled(action)).decision?.outcome).toBe('allow');
     bench.clock.jumpMs = 60_000;
@@ -196,13 +203,21 @@ describe('a refused call is recorded, and never reaches the upstream', () => {
   });
 
   it.each([
-    ['a stopped agent', () => bench.agents.stop(bench.org, bench.agent, null, bench.metadata()), 'agent_stopped'],
+    [
+      'a stopped agent',
+      () => bench.commands.execute(new StopAgent(bench.org, bench.agent, null, bench.metadata())),
+      'agent_stopped',
+    ],
     [
       'a suspended agent',
-      () => bench.agents.suspend(bench.org, bench.agent, null, bench.metadata()),
+      () => bench.commands.execute(new SuspendAgent(bench.org, bench.agent, null, bench.metadata())),
       'agent_suspended',
     ],
-    ['a stopped organization', () => bench.organizations.stop(bench.org, null, bench.metadata()), 'org_stopped'],
+    [
+      'a stopped organization',
+      () => bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata())),
+      'org_stopped',
+    ],
   ])('of %s', async (_title, stop, code) => {
     await stop();
     const { action } = await bench.submit({});
@@ -223,9 +238,12 @@ describe('a refused call is recorded, and never reaches the upstream', () => {
 
 describe('Stop after acceptance and before the first byte', () => {
   it.each([
-    ['agent_stopped', () => bench.agents.stop(bench.org, bench.agent, null, bench.metadata())],
-    ['org_stopped', () => bench.organizations.stop(bench.org, null, bench.metadata())],
-    ['api_key_revoked', () => bench.agents.revokeKey(bench.org, bench.agent, bench.key, bench.metadata())],
+    ['agent_stopped', () => bench.commands.execute(new StopAgent(bench.org, bench.agent, null, bench.metadata()))],
+    ['org_stopped', () => bench.commands.execute(new StopOrganization(bench.org, null, bench.metadata()))],
+    [
+      'api_key_revoked',
+      () => bench.commands.execute(new RevokeAgentKey(bench.org, bench.agent, bench.key, bench.metadata())),
+    ],
     ['connector_unavailable', () => bench.setConnector('disabled')],
   ])('%s: failed, nothing sent (INV-14)', async (code, change) => {
     const starter = new ManualStarter(bench.executorId, null);
@@ -287,7 +305,7 @@ describe('an Idempotency-Key (rules GATE-12 and GATE-13)', () => {
 
   it('answers from before a Stop: nothing new runs (rule GATE-12)', async () => {
     const first = await bench.submit(request);
-    await bench.agents.stop(bench.org, bench.agent, null, bench.metadata());
+    await bench.commands.execute(new StopAgent(bench.org, bench.agent, null, bench.metadata()));
     expect(await bench.submit(request)).toMatchObject({ action: first.action, isReplay: true });
   });
 

@@ -1,3 +1,4 @@
+import { CreateAdminKey, CreateOrganization } from '#libs/domain/agents/handlers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorMetadata } from '#libs/domain/kernel';
 import { isChanging } from '../../apps/api/src/http/csrf.js';
@@ -98,13 +99,16 @@ const agentKeyWith = async (scopes: readonly string[]): Promise<string> => {
 
 const otherOrganization = async (): Promise<{ readonly owner: Browser; readonly adminKey: string }> => {
   const { deployment } = bench;
-  const organizations = deployment.organizations();
-  const { organization } = await organizations.create('Next door', operatorMetadata(deployment, null));
+  const { organization } = await deployment.commands.execute(
+    new CreateOrganization('Next door', operatorMetadata(deployment, null)),
+  );
   const { org, owner } = organization;
   const token = await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org));
   const browser = bench.browser();
   expect((await browser.use(token)).status).toBe(200);
-  const { secret } = await organizations.createAdminKey(org, true, operatorMetadata(deployment, org));
+  const { secret } = await deployment.commands.execute(
+    new CreateAdminKey(org, true, operatorMetadata(deployment, org)),
+  );
   return { owner: browser, adminKey: secret as string };
 };
 

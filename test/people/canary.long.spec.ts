@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { encodeHex, sha256 } from '#libs/crypto';
 import { type Logger, type MembershipId, operatorMetadata, type UserId } from '#libs/domain/kernel';
 import { requireMailAddress } from '#libs/domain/people';
+import { RemoveMember } from '#libs/domain/people/handlers';
 import { EventStreamClient } from '../support/event-stream-client.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 import { type Browser, PeopleBench } from '../support/people-bench.js';
@@ -260,7 +261,7 @@ describe('a person who was erased', () => {
     const metadata = operatorMetadata(bench.deployment, bench.org);
     const organization = await bench.deployment.members().organization(bench.org);
     const own = [...organization.members.values()].find(({ user }) => user === member);
-    await bench.deployment.members().remove(bench.org, own?.membership as MembershipId, metadata);
+    await bench.deployment.commands.execute(new RemoveMember(bench.org, own?.membership as MembershipId, metadata));
     await bench.deployment.persons().erase(member, metadata);
     const cells = await dump();
     const places = new Set(findings(cells, [member]));

@@ -1,3 +1,4 @@
+import { CreateAdminKey, RevokeAdminKey } from '#libs/domain/agents/handlers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DomainError, streamRef, type UserId } from '#libs/domain/kernel';
 import {
@@ -7,6 +8,7 @@ import {
   personDecider,
   requireMailAddress,
 } from '#libs/domain/people';
+import { ChangeMember, InviteMember, RemoveMember } from '#libs/domain/people/handlers';
 import { PeopleInstances } from '../support/people-instances.js';
 
 const ROUNDS = Number(process.env['PEOPLE_RACES'] ?? 40);
@@ -65,7 +67,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       const { members } = await people.organization(org);
       expect(members.get(member.membership)).toMatchObject({ status: 'active', role: 'viewer' });
       // The list of members is bounded.
-      await people.first.members().remove(org, member.membership, people.asOperator(org));
+      await people.first.commands.execute(new RemoveMember(org, member.membership, people.asOperator(org)));
     });
   });
 
@@ -106,7 +108,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       const other = await people.joined(org, `owner-${round}@example.com`, 'owner');
       const settled = await people.atOnce(round, (deployment, index) => {
         const [actor, target] = index === 0 ? [owner, other.membership] : [other.user, ownerMembership.membership];
-        return deployment.members().change(org, target, { role: 'admin' }, people.as(actor, org));
+        return deployment.commands.execute(new ChangeMember(org, target, { role: 'admin' }, people.as(actor, org)));
       });
       expect([...endings(settled)].sort()).toEqual(['done', 'last_owner']);
       expect(ownersOf(await people.organization(org))).toHaveLength(1);
@@ -119,7 +121,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       const other = await people.joined(org, `leaver-${round}@example.com`, 'owner');
       const settled = await people.atOnce(round, (deployment, index) => {
         const [actor, own] = index === 0 ? [owner, ownerMembership.membership] : [other.user, other.membership];
-        return deployment.members().remove(org, own, people.as(actor, org));
+        return deployment.commands.execute(new RemoveMember(org, own, people.as(actor, org)));
       });
       expect([...endings(settled)].sort()).toEqual(['done', 'last_owner']);
       expect(ownersOf(await people.organization(org))).toHaveLength(1);
@@ -133,7 +135,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       const [join, removal] = await people.atOnce<unknown>(round, (deployment, index) =>
         index === 0
           ? deployment.signIn().byToken(token, people.signingIn())
-          : deployment.members().remove(org, member.membership, people.asOperator(org)),
+          : deployment.commands.execute(new RemoveMember(org, member.membership, people.asOperator(org))),
       );
       expect(endings([removal as PromiseSettledResult<unknown>])).toEqual(['done']);
       const { members } = await people.organization(org);
@@ -153,8 +155,10 @@ describe(`${ROUNDS} races of two processes`, () => {
       const member = await people.joined(org, `role-${round}@example.com`, 'viewer');
       const [change, removal] = await people.atOnce<unknown>(round, (deployment, index) =>
         index === 0
-          ? deployment.members().change(org, member.membership, { role: 'admin' }, people.asOperator(org))
-          : deployment.members().remove(org, member.membership, people.asOperator(org)),
+          ? deployment.commands.execute(
+              new ChangeMember(org, member.membership, { role: 'admin' }, people.asOperator(org)),
+            )
+          : deployment.commands.execute(new RemoveMember(org, member.membership, people.asOperator(org))),
       );
       expect(endings([removal as PromiseSettledResult<unknown>])).toEqual(['done']);
       expect(['done', 'conflict']).toContain(endings([change as PromiseSettledResult<unknown>])[0]);
@@ -165,21 +169,20 @@ describe(`${ROUNDS} races of two processes`, () => {
 
   it('of two keys after the ninth one is the tenth, and none the eleventh', async () => {
     const { org } = await people.newOrg();
-    const organizations = people.first.organizations();
     const { adminKeys } = await people.organization(org);
     for (let made = adminKeys.size; made < ACTIVE_KEYS_MAX - 1; made += 1) {
-      await organizations.createAdminKey(org, true, people.asOperator(org));
+      await people.first.commands.execute(new CreateAdminKey(org, true, people.asOperator(org)));
     }
     await rounds(async (round) => {
       const settled = await people.atOnce(round, (deployment) =>
-        deployment.organizations().createAdminKey(org, true, people.asOperator(org)),
+        deployment.commands.execute(new CreateAdminKey(org, true, people.asOperator(org))),
       );
       expect([...endings(settled)].sort()).toEqual(['conflict', 'done']);
       const keys = [...(await people.organization(org)).adminKeys.values()];
       const active = keys.filter(({ revokedAt }) => revokedAt === null);
       expect(active).toHaveLength(ACTIVE_KEYS_MAX);
       const newest = active.at(-1);
-      if (newest) await organizations.revokeAdminKey(org, newest.key, people.asOperator(org));
+      if (newest) await people.first.commands.execute(new RevokeAdminKey(org, newest.key, people.asOperator(org)));
     });
   });
 
@@ -190,7 +193,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       const address = requireMailAddress(`twin-${round}@example.com`);
       const settled = await people.atOnce(round, (deployment, index) => {
         const org = orgs[index] as typeof one.org;
-        return deployment.members().invite(org, { address, role: 'viewer' }, people.asOperator(org));
+        return deployment.commands.execute(new InviteMember(org, { address, role: 'viewer' }, people.asOperator(org)));
       });
       expect(endings(settled)).toEqual(['done', 'done']);
       const made = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.member] : []));
@@ -200,7 +203,7 @@ describe(`${ROUNDS} races of two processes`, () => {
       expect(state.status).not.toBe('none');
       for (const [index, { membership }] of made.entries()) {
         const org = orgs[index] as typeof one.org;
-        await people.first.members().remove(org, membership, people.asOperator(org));
+        await people.first.commands.execute(new RemoveMember(org, membership, people.asOperator(org)));
       }
       if (orgs[0] === orgs[1]) expect(new Set(made.map(({ membership }) => membership)).size).toBe(1);
     });

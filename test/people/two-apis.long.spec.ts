@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorMetadata, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
 import type { Role } from '#libs/domain/people';
@@ -203,7 +204,9 @@ for (const { stand, isThere, open } of STANDS) {
     });
 
     it('an organization that was switched to: the session before is over, the new one is there', async () => {
-      const { organization } = await operator.organizations().create('Second', operatorMetadata(operator, null));
+      const { organization } = await operator.commands.execute(
+        new CreateOrganization('Second', operatorMetadata(operator, null)),
+      );
       const { person } = await joined(fleet.org, 'viewer');
       await joined(organization.org, 'viewer', person.user);
       await person.signIn('here', fleet.org);

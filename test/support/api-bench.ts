@@ -3,7 +3,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '
 import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
 import { expect } from 'vitest';
-import { AgentAdministration, Authenticate, IssueKeys, KeyDirectory } from '#libs/domain/agents';
+import { AgentKernel, Authenticate, IssueKeys, KeyDirectory } from '#libs/domain/agents';
 import {
   ConnectorHealth,
   ConnectorSettings,
@@ -225,7 +225,7 @@ export class ApiBench {
     const health = new PostgresConnectorHealth(this.pool);
     const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
-      { provide: AgentAdministration, useValue: new AgentAdministration(runner, issue, randomness, ledger.bus) },
+      { provide: AgentKernel, useValue: new AgentKernel(runner, issue, randomness, ledger.bus) },
       { provide: KeyDirectory, useValue: this.directory },
       { provide: EventStore, useValue: store },
       { provide: FoldedStreams, useValue: streams },

@@ -10,7 +10,7 @@ import {
   type Logger,
   NO_METER,
 } from '#libs/domain/kernel';
-import { WebhookAdministration, WebhookDeliveries, WebhookSender, WebhookSettings } from '#libs/domain/webhooks';
+import { WebhookDeliveries, WebhookEndpoints, WebhookSender, WebhookSettings } from '#libs/domain/webhooks';
 import { EgressDoor } from '#libs/infra/egress';
 import { SystemRandomness } from '#libs/infra/runtime';
 import { EgressWebhookDoor, PostgresDeliveries, testEvent } from '#libs/infra/webhooks';
@@ -36,14 +36,14 @@ export const webhookPorts = ({ pool, vault, streams, runner, bus, clock, logger 
   const door = new EgressWebhookDoor(egress);
   const sending = { claimer: () => null, deliveries, door, vault, clock, randomness, logger, meter: NO_METER };
   const sender = new WebhookSender(runner, streams, sending, settings);
-  const endpoints = new WebhookAdministration(
+  const endpoints = new WebhookEndpoints(
     runner,
     streams,
     { vault, egress, randomness, deliveries, eventTypes: PUBLIC_EVENT_TYPES },
     settings,
   );
   return [
-    { provide: WebhookAdministration, useValue: endpoints },
+    { provide: WebhookEndpoints, useValue: endpoints },
     {
       provide: WebhookDeliveries,
       useValue: new WebhookDeliveries(endpoints, deliveries, sender, { clock, bus, testEvent }),

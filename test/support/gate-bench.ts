@@ -1,4 +1,12 @@
-import { AgentAdministration, IssueKeys, type KeyHasher, OrganizationAdministration } from '#libs/domain/agents';
+import type { CommandBus } from '@nestjs/cqrs';
+import { AgentKernel, IssueKeys, type KeyHasher } from '#libs/domain/agents';
+import {
+  AGENT_HANDLERS,
+  CreateAgentKey,
+  CreateOrganization,
+  ORGANIZATION_HANDLERS,
+  RegisterAgent,
+} from '#libs/domain/agents/handlers';
 import {
   ConnectorSettings,
   ConnectorStreams,
@@ -31,6 +39,7 @@ import {
   type SubmittedAction,
 } from '#libs/domain/gate';
 import {
+  type Bus,
   CommandRunner,
   FoldedStreams,
   PayloadStore,
@@ -58,6 +67,7 @@ import {
 } from '#libs/domain/policies';
 import type { PolicyMode } from '#libs/domain/people';
 import { digestOfJson, type Digest, type JsonObject } from '#libs/crypto';
+import { commandBusOf } from '#libs/infra/commands';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { PepperIds } from '#libs/infra/gate';
@@ -174,8 +184,8 @@ export class GateBench {
   readonly gate: AdmissionKernel;
   readonly executorId = 'exe_test';
   readonly executor: ActionExecutor;
-  readonly agents: AgentAdministration;
-  readonly organizations: OrganizationAdministration;
+  /** Of agents, of admin keys and of the Stop of an organization. */
+  readonly commands: CommandBus;
   readonly ids = new PepperIds(Buffer.alloc(32, 7));
   private readonly door: EgressDoor;
   readonly policies: CompiledPolicies;
@@ -221,19 +231,22 @@ export class GateBench {
     this.executor = new ActionExecutor(this.gate, this.executorId, this.payloads, this.bus, silentLogger);
     const hasher: KeyHasher = new PepperKeyHasher(Buffer.alloc(32, 7));
     this.issue = new IssueKeys(new HeldDirectory(), hasher, random);
-    this.agents = new AgentAdministration(runner, this.issue, random, this.bus);
-    this.organizations = new OrganizationAdministration(runner, this.issue, random, this.bus);
+    this.commands = this.commandsOver(runner, this.bus);
     this.policies = new CompiledPolicies(streams);
     this.judge = new PolicyJudge(this.policies, silentLogger);
   }
 
   /** @param settings of the connector's config, beside those that it always has */
   async prepare(upstreamUrl: string, tools: readonly JsonObject[], settings: JsonObject = {}): Promise<this> {
-    const { organization } = await this.organizations.create('Acme', this.metadata());
+    const { organization } = await this.commands.execute(new CreateOrganization('Acme', this.metadata()));
     this.org = organization.org;
-    const { agent } = await this.agents.register(this.org, { name: 'support-1', owner: null }, this.metadata());
+    const { agent } = await this.commands.execute(
+      new RegisterAgent(this.org, { name: 'support-1', owner: null }, this.metadata()),
+    );
     this.agent = agent.agent;
-    this.key = (await this.agents.createKey(this.org, this.agent, { livemode: false }, this.metadata())).key;
+    this.key = (
+      await this.commands.execute(new CreateAgentKey(this.org, this.agent, { livemode: false }, this.metadata()))
+    ).key;
     await this.enforce(POLICY);
     const config = {
       base_url: upstreamUrl,
@@ -277,14 +290,15 @@ export class GateBench {
     await this.updateConnector({ config: checked }, new CommandRunner(this.store, streams));
   }
 
-  /** What administers the organization and its agents in another process. */
-  elsewhere(): { readonly organizations: OrganizationAdministration; readonly agents: AgentAdministration } {
+  /** The commands in another process. */
+  elsewhere(): Pick<GateBench, 'commands'> {
     const runner = new CommandRunner(this.store, new FoldedStreams(this.store));
-    const bus = new InProcessBus(silentLogger);
-    return {
-      organizations: new OrganizationAdministration(runner, this.issue, random, bus),
-      agents: new AgentAdministration(runner, this.issue, random, bus),
-    };
+    return { commands: this.commandsOver(runner, new InProcessBus(silentLogger)) };
+  }
+
+  private commandsOver(runner: CommandRunner, bus: Bus): CommandBus {
+    const kernel = new AgentKernel(runner, this.issue, random, bus);
+    return commandBusOf([...AGENT_HANDLERS, ...ORGANIZATION_HANDLERS].map((Handler) => new Handler(kernel)));
   }
 
   /** In another process: this one hears of it by the log alone. */

@@ -1,3 +1,5 @@
+import type { IntentMode } from '#libs/domain/agents';
+import { AddIntentKey, ChangeAgent } from '#libs/domain/agents/handlers';
 import pg from 'pg';
 import {
   createSignedIntent,
@@ -7,7 +9,6 @@ import {
   type SigningKey,
   SigningKey as Keys,
 } from '#libs/crypto';
-import type { IntentMode } from '#libs/domain/agents';
 import type { ActionRequest, LivingAction, SubmitAction, SubmittedAction } from '#libs/domain/gate';
 import type { ActionId } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
@@ -66,13 +67,13 @@ export class IntentScene {
   }
 
   async register(key: SigningKey): Promise<void> {
-    const { agents, org, agent } = this.bench;
-    await agents.addIntentKey(org, agent, key.publicKey.text, this.bench.metadata());
+    const { org, agent } = this.bench;
+    await this.bench.commands.execute(new AddIntentKey(org, agent, key.publicKey.text, this.bench.metadata()));
   }
 
   async setMode(mode: IntentMode): Promise<void> {
-    const { agents, org, agent } = this.bench;
-    await agents.change(org, agent, { intentMode: mode }, this.bench.metadata());
+    const { org, agent } = this.bench;
+    await this.bench.commands.execute(new ChangeAgent(org, agent, { intentMode: mode }, this.bench.metadata()));
   }
 
   /** Of a call of this agent that is made now. */

@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { operatorMetadata, type Logger, type OrgId, type RequestId, type UserId } from '#libs/domain/kernel';
 import {
   type LivingOrganization,
@@ -10,6 +11,7 @@ import {
   type Role,
   type SignInRequest,
 } from '#libs/domain/people';
+import { InviteMember } from '#libs/domain/people/handlers';
 import { parseConfig } from '#libs/infra/config';
 import { Deployment, prepareDeployment } from '#libs/infra/deployment';
 import { createWholeDatabase, type TestDatabase } from './database.js';
@@ -113,7 +115,9 @@ export class PeopleInstances {
   }
 
   async newOrg(): Promise<{ readonly org: OrgId; readonly owner: UserId; readonly ownerMembership: Membership }> {
-    const { organization } = await this.first.organizations().create('Races', operatorMetadata(this.first, null));
+    const { organization } = await this.first.commands.execute(
+      new CreateOrganization('Races', operatorMetadata(this.first, null)),
+    );
     const { org, owner, members } = organization;
     return { org, owner, ownerMembership: [...members.values()][0] as Membership };
   }
@@ -124,7 +128,9 @@ export class PeopleInstances {
     role: Role,
   ): Promise<{ readonly member: Membership; readonly token: string }> {
     const address = requireMailAddress(email);
-    const { member } = await this.first.members().invite(org, { address, role }, this.asOperator(org));
+    const { member } = await this.first.commands.execute(
+      new InviteMember(org, { address, role }, this.asOperator(org)),
+    );
     return { member, token: (await this.mailTo(email)).token };
   }
 

@@ -1,3 +1,4 @@
+import type { CommandBus } from '@nestjs/cqrs';
 import { PUBLIC_EVENT_TYPES } from '#libs/domain/events';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -13,18 +14,21 @@ import {
 } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import {
+  CreateWebhook,
   type Delivery,
   type DescribedWebhook,
   LostClaims,
   signatureHeader,
   type Webhook,
-  WebhookAdministration,
+  WEBHOOK_HANDLERS,
   WebhookDeliveries,
-  webhooksDecider,
   WebhookDispatcher,
+  WebhookEndpoints,
+  webhooksDecider,
   WebhookSender,
   WebhookSettings,
 } from '#libs/domain/webhooks';
+import { commandBusOf } from '#libs/infra/commands';
 import { EgressDoor, type EgressSettings, type Resolve } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { type HeldLease, PostgresLeases } from '#libs/infra/leases';
@@ -64,7 +68,8 @@ export interface WebhookProcess {
   readonly dispatcher: WebhookDispatcher;
   readonly lost: LostClaims;
   readonly fold: WebhookFold;
-  readonly endpoints: WebhookAdministration;
+  readonly commands: CommandBus;
+  readonly endpoints: WebhookEndpoints;
   readonly asked: WebhookDeliveries;
   readonly faults: unknown[];
 }
@@ -156,7 +161,7 @@ export class WebhookScene {
       deliveries,
       eventTypes: PUBLIC_EVENT_TYPES,
     };
-    const endpoints = new WebhookAdministration(runner, streams, administrated, settings);
+    const endpoints = new WebhookEndpoints(runner, streams, administrated, settings);
     return {
       streams,
       deliveries,
@@ -164,6 +169,7 @@ export class WebhookScene {
       dispatcher: new WebhookDispatcher(sender, deliveries, watch),
       lost: new LostClaims(deliveries, clock),
       fold: new WebhookFold(store, clock),
+      commands: commandBusOf(WEBHOOK_HANDLERS.map((Handler) => new Handler(endpoints))),
       endpoints,
       asked: new WebhookDeliveries(endpoints, deliveries, sender, { clock, bus, testEvent }),
       faults,
@@ -176,7 +182,7 @@ export class WebhookScene {
     described: Partial<DescribedWebhook> = {},
   ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
     const asked = { url: this.url, events: ['*'], description: null, ...described };
-    const { webhook, secret } = await process.endpoints.create(HOOK_ORG, asked, this.metadata());
+    const { webhook, secret } = await process.commands.execute(new CreateWebhook(HOOK_ORG, asked, this.metadata()));
     return { webhook, secret: String(secret) };
   }
 

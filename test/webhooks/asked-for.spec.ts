@@ -1,3 +1,4 @@
+import { DeleteWebhook } from '#libs/domain/webhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { undescribedBy } from '../http/described-answer.js';
@@ -16,7 +17,7 @@ beforeEach(async () => {
   worker = scene.process();
   scene.answer = ok;
   for (const { id } of await worker.endpoints.list(HOOK_ORG)) {
-    await worker.endpoints.delete(HOOK_ORG, id, scene.metadata());
+    await worker.commands.execute(new DeleteWebhook(HOOK_ORG, id, scene.metadata()));
   }
   await scene.fold(worker);
 });

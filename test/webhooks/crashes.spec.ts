@@ -1,3 +1,4 @@
+import { DeleteWebhook, UpdateWebhook } from '#libs/domain/webhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { placeFailpoints, type WebhookId } from '#libs/domain/kernel';
 import { PostgresLeases, ProcessPresence } from '#libs/infra/leases';
@@ -21,7 +22,7 @@ beforeEach(async () => {
   survivor = scene.process();
   scene.answer = ok;
   for (const { id } of await survivor.endpoints.list(HOOK_ORG)) {
-    await survivor.endpoints.delete(HOOK_ORG, id, scene.metadata());
+    await survivor.commands.execute(new DeleteWebhook(HOOK_ORG, id, scene.metadata()));
   }
   await scene.fold(survivor);
 });
@@ -183,7 +184,7 @@ describe('a crash', () => {
     const doomed = scene.process();
     const [claimed] = await doomed.deliveries.claim(webhook.id, doomed.sender.termsOf(4));
     expect(claimed).toBeDefined();
-    await survivor.endpoints.update(HOOK_ORG, webhook.id, { status: 'disabled' }, scene.metadata());
+    await survivor.commands.execute(new UpdateWebhook(HOOK_ORG, webhook.id, { status: 'disabled' }, scene.metadata()));
     const before = scene.receiver.requests.length;
     scene.clock.ms += SILENCE_MS;
     await scene.send(survivor);

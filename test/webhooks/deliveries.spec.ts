@@ -1,3 +1,4 @@
+import { DeleteWebhook, RollWebhookSecret } from '#libs/domain/webhooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import Stripe from 'stripe';
@@ -28,7 +29,7 @@ beforeEach(async () => {
   worker = scene.process();
   scene.answer = ok;
   for (const { id } of await worker.endpoints.list(HOOK_ORG)) {
-    await worker.endpoints.delete(HOOK_ORG, id, scene.metadata());
+    await worker.commands.execute(new DeleteWebhook(HOOK_ORG, id, scene.metadata()));
   }
   await scene.fold(worker);
 });
@@ -89,7 +90,7 @@ describe('a delivery', () => {
 
   it('passes the verifier of the stripe SDK, with either secret while a roll overlaps', async () => {
     const { webhook, secret } = await scene.endpoint(worker);
-    const rolled = await worker.endpoints.roll(HOOK_ORG, webhook.id, 3_600, scene.metadata());
+    const rolled = await worker.commands.execute(new RollWebhookSecret(HOOK_ORG, webhook.id, 3_600, scene.metadata()));
     await scene.happen();
     const before = scene.receiver.requests.length;
     await scene.fold(worker);
@@ -168,7 +169,7 @@ describe('what is folded once more', () => {
     const { rows } = await scene.pool.query<{ seq: string }>(`select seq from webhooks.checkpoint`);
     const evt = await scene.happen();
     await scene.fold(worker);
-    await worker.endpoints.delete(HOOK_ORG, webhook.id, scene.metadata());
+    await worker.commands.execute(new DeleteWebhook(HOOK_ORG, webhook.id, scene.metadata()));
     await scene.happen();
     await scene.fold(worker);
     // As if none of it had been written.
@@ -376,7 +377,7 @@ describe('after a delete', () => {
     await scene.fold(worker);
     const [claimed] = await worker.deliveries.claim(webhook.id, worker.sender.termsOf(4));
     if (!claimed) throw new Error('nothing was due');
-    await scene.process().endpoints.delete(HOOK_ORG, webhook.id, scene.metadata());
+    await scene.process().commands.execute(new DeleteWebhook(HOOK_ORG, webhook.id, scene.metadata()));
     const bytes = scene.receiver.receivedBytes;
     await worker.sender.send(claimed);
     expect(scene.receiver.receivedBytes).toBe(bytes);

@@ -1,3 +1,4 @@
+import { CreateWebhook, DeleteWebhook, UpdateWebhook } from '#libs/domain/webhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Canary, leadsHere } from '../../libs/infra/src/egress/testing/canary.js';
 import { type Dials, watchDials } from '../../libs/infra/src/egress/testing/dials.js';
@@ -29,10 +30,12 @@ afterAll(async () => {
 });
 
 const create = (url: string) =>
-  worker.endpoints.create(HOOK_ORG, { url, events: ['*'], description: null }, scene.metadata()).then(
-    () => 'made',
-    ({ code, param }: { code: string; param: string }) => `${code} ${param}`,
-  );
+  worker.commands
+    .execute(new CreateWebhook(HOOK_ORG, { url, events: ['*'], description: null }, scene.metadata()))
+    .then(
+      () => 'made',
+      ({ code, param }: { code: string; param: string }) => `${code} ${param}`,
+    );
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 describe('in production no forbidden address hears a byte', () => {
@@ -62,9 +65,11 @@ describe('in production no forbidden address hears a byte', () => {
 
   it('of a change of its URL', async () => {
     const { webhook } = await scene.endpoint(worker, { url: 'https://hooks.example.com' });
-    const changed = worker.endpoints.update(HOOK_ORG, webhook.id, { url: 'https://10.0.0.1' }, scene.metadata());
+    const changed = worker.commands.execute(
+      new UpdateWebhook(HOOK_ORG, webhook.id, { url: 'https://10.0.0.1' }, scene.metadata()),
+    );
     await expect(changed).rejects.toMatchObject({ code: 'destination_blocked', param: 'url' });
-    await worker.endpoints.delete(HOOK_ORG, webhook.id, scene.metadata());
+    await worker.commands.execute(new DeleteWebhook(HOOK_ORG, webhook.id, scene.metadata()));
   });
 
   it('of a delivery, once its name leads there: alone, and as the one bad answer of many', async () => {

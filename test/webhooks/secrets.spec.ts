@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { WebhookSecretSweeper } from '#libs/domain/webhooks';
+import { CreateWebhook, DeleteWebhook, RollWebhookSecret, WebhookSecretSweeper } from '#libs/domain/webhooks';
 import { headerOf, HOOK_ORG, signatureOf, type WebhookProcess, WebhookScene } from '../support/webhook-scene.js';
 
 const HOUR_MS = 3_600_000;
@@ -14,7 +14,7 @@ afterAll(() => scene.close());
 beforeEach(async () => {
   worker = scene.process();
   for (const { id } of await worker.endpoints.list(HOOK_ORG)) {
-    await worker.endpoints.delete(HOOK_ORG, id, scene.metadata());
+    await worker.commands.execute(new DeleteWebhook(HOOK_ORG, id, scene.metadata()));
   }
   await scene.pool.query(`delete from vault_secrets`);
 });
@@ -25,8 +25,8 @@ const described = () => ({ url: scene.url, events: ['*'], description: null });
 describe('the secret of an endpoint', () => {
   it('is the first one’s, where the same command runs again', async () => {
     const metadata = scene.metadata();
-    const first = await worker.endpoints.create(HOOK_ORG, described(), metadata);
-    const again = await scene.process().endpoints.create(HOOK_ORG, described(), metadata);
+    const first = await worker.commands.execute(new CreateWebhook(HOOK_ORG, described(), metadata));
+    const again = await scene.process().commands.execute(new CreateWebhook(HOOK_ORG, described(), metadata));
     expect([again.webhook.id, again.secret]).toEqual([first.webhook.id, null]);
     expect(await kept()).toBe(1);
     const before = scene.receiver.requests.length;
@@ -39,7 +39,9 @@ describe('the secret of an endpoint', () => {
   it('is one, where two tries of a command run at once: whoever is told it has the one that signs', async () => {
     const metadata = scene.metadata();
     const tries = await Promise.all(
-      Array.from({ length: 4 }, () => scene.process().endpoints.create(HOOK_ORG, described(), metadata)),
+      Array.from({ length: 4 }, () =>
+        scene.process().commands.execute(new CreateWebhook(HOOK_ORG, described(), metadata)),
+      ),
     );
     expect(tries.filter(({ secret }) => secret !== null)).toHaveLength(1);
     expect(new Set(tries.map(({ webhook }) => webhook.id)).size).toBe(1);
@@ -48,12 +50,12 @@ describe('the secret of an endpoint', () => {
 
   it('is destroyed once it signs no more, and not before', async () => {
     const { webhook } = await scene.endpoint(worker);
-    await worker.endpoints.roll(HOOK_ORG, webhook.id, 3_600, scene.metadata());
+    await worker.commands.execute(new RollWebhookSecret(HOOK_ORG, webhook.id, 3_600, scene.metadata()));
     const sweep = () => new WebhookSecretSweeper(worker.streams, scene.vault, scene.clock, 0).sweep();
     expect([await sweep(), await kept()]).toEqual([0, 2]);
     scene.clock.ms += HOUR_MS;
     expect([await sweep(), await kept()]).toEqual([1, 1]);
-    await worker.endpoints.roll(HOOK_ORG, webhook.id, 0, scene.metadata());
+    await worker.commands.execute(new RollWebhookSecret(HOOK_ORG, webhook.id, 0, scene.metadata()));
     expect([await sweep(), await kept()]).toEqual([1, 1]);
     // One that no event came to name, after a crash in between.
     await scene.vault.put(
@@ -71,7 +73,9 @@ describe('the secret of an endpoint', () => {
     let rolled = '';
     vi.spyOn(scene.vault, 'open').mockImplementationOnce(async (ref) => {
       const opened = await open(ref);
-      rolled = String((await worker.endpoints.roll(HOOK_ORG, webhook.id, 0, scene.metadata())).secret);
+      rolled = String(
+        (await worker.commands.execute(new RollWebhookSecret(HOOK_ORG, webhook.id, 0, scene.metadata()))).secret,
+      );
       return opened;
     });
     const before = scene.receiver.requests.length;

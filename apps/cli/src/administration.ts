@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import type pg from 'pg';
-import { AgentAdministration, IssueKeys, OrganizationAdministration } from '#libs/domain/agents';
+import type { Command } from '@nestjs/cqrs';
+import { AgentKernel, IssueKeys } from '#libs/domain/agents';
+import type * as AgentCommands from '#libs/domain/agents/handlers';
 import type { PayloadComparison } from '#libs/domain/gate';
 import type { RetentionReach } from '#libs/domain/ledger';
 import {
   CommandRunner,
   FoldedStreams,
   operatorMetadata,
-  type Bus,
   type Clock,
   type EventStore,
   type CommandMetadata,
@@ -45,9 +46,7 @@ export class Administration {
   readonly clock: Clock = new SystemClock();
   readonly census: Census;
   readonly randomness: Randomness = new SystemRandomness();
-  private readonly runner: CommandRunner;
-  private readonly bus: Bus;
-  private readonly keys: IssueKeys;
+  private readonly kernel: AgentKernel;
 
   private constructor(
     private readonly connection: Connection,
@@ -57,9 +56,9 @@ export class Administration {
     const { store, pool } = connection;
     const streams = new FoldedStreams(store);
     const directory = new PostgresKeyDirectory(pool);
-    this.bus = new InProcessBus(logger);
-    this.runner = new CommandRunner(store, streams);
-    this.keys = new IssueKeys(directory, new PepperKeyHasher(pepper), this.randomness);
+    const keys = new IssueKeys(directory, new PepperKeyHasher(pepper), this.randomness);
+    const runner = new CommandRunner(store, streams);
+    this.kernel = new AgentKernel(runner, keys, this.randomness, new InProcessBus(logger));
     this.census = new Census(store, streams, directory);
   }
 
@@ -115,12 +114,14 @@ export class Administration {
     return new RetentionReach(this.connection.store, new PostgresRetentionRows(this.connection.pool));
   }
 
-  agents(): AgentAdministration {
-    return new AgentAdministration(this.runner, this.keys, this.randomness, this.bus);
-  }
-
-  organizations(): OrganizationAdministration {
-    return new OrganizationAdministration(this.runner, this.keys, this.randomness, this.bus);
+  /** Commands of agents, of admin keys and of the Stop of an organization. Loaded here alone: whoever only reads begins sooner. */
+  async execute<Result>(commandOf: (commands: typeof AgentCommands) => Command<Result>): Promise<Result> {
+    const [commands, { commandBusOf }] = await Promise.all([
+      import('#libs/domain/agents/handlers'),
+      import('#libs/infra/commands'),
+    ]);
+    const handlers = [...commands.AGENT_HANDLERS, ...commands.ORGANIZATION_HANDLERS];
+    return commandBusOf(handlers.map((Handler) => new Handler(this.kernel))).execute(commandOf(commands));
   }
 
   /** Of a command by whoever holds the machine: no person, no key. */

@@ -1,7 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { AgentAdministration, type NewKey } from '#libs/domain/agents';
+import type { NewKey } from '#libs/domain/agents';
+import { CreateAgentKey, RevokeAgentKey, RollAgentKey } from '#libs/domain/agents/handlers';
 import type { CommandMetadata, OrgId } from '#libs/domain/kernel';
 import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
@@ -20,7 +22,7 @@ import { ListAgentKeys } from './list-agent-keys.query-handler.js';
 @Controller('v1/agents/:id/keys')
 export class AgentKeysController {
   constructor(
-    private readonly agents: AgentAdministration,
+    private readonly commands: CommandBus,
     private readonly answers: AgentAnswers,
     private readonly lists: ListAnswers,
   ) {}
@@ -55,7 +57,12 @@ export class AgentKeysController {
     const metadata = exchange.commandMetadata();
     const { org, agent } = await this.answers.find(exchange.caller.org, id);
     const wanted = { livemode, ...(scopes === undefined ? {} : { scopes }) };
-    return this.issued(org, id, await this.agents.createKey(org, agent, wanted, metadata), metadata);
+    return this.issued(
+      org,
+      id,
+      await this.commands.execute(new CreateAgentKey(org, agent, wanted, metadata)),
+      metadata,
+    );
   }
 
   /** A successor of the same scopes. The old key works until the overlap ends. */
@@ -71,7 +78,7 @@ export class AgentKeysController {
     const agent = await this.answers.find(exchange.caller.org, id);
     const { key, livemode } = this.answers.keyOf(agent, keyText);
     const roll = { key, livemode, ...(overlapSeconds === undefined ? {} : { overlapSeconds }) };
-    const made = await this.agents.rollKey(agent.org, agent.agent, roll, metadata);
+    const made = await this.commands.execute(new RollAgentKey(agent.org, agent.agent, roll, metadata));
     return this.issued(agent.org, id, made, metadata);
   }
 
@@ -85,7 +92,7 @@ export class AgentKeysController {
     const metadata = exchange.commandMetadata();
     const agent = await this.answers.find(exchange.caller.org, id);
     const { key } = this.answers.keyOf(agent, keyText);
-    const change = await this.agents.revokeKey(agent.org, agent.agent, key, metadata);
+    const change = await this.commands.execute(new RevokeAgentKey(agent.org, agent.agent, key, metadata));
     return this.answers.changedKey(change.agent, key, metadata);
   }
 

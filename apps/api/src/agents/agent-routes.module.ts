@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AGENT_HANDLERS } from '#libs/domain/agents/handlers';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { AgentAnswers } from './agent-answers.js';
@@ -16,6 +17,7 @@ import { ListAgentsHandler } from './list-agents.query-handler.js';
   imports: [LedgerModule],
   controllers: [AgentsController, AgentStatusController, AgentKeysController, IntentKeysController],
   providers: [
+    ...AGENT_HANDLERS,
     AgentAnswers,
     AgentOwners,
     AgentUsage,

@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { AgentAdministration } from '#libs/domain/agents';
+import { ResumeAgent, StopAgent, SuspendAgent } from '#libs/domain/agents/handlers';
 import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
@@ -12,7 +13,7 @@ import { AgentStatusBody } from './agent.dto.js';
 @Controller('v1/agents/:id')
 export class AgentStatusController {
   constructor(
-    private readonly agents: AgentAdministration,
+    private readonly commands: CommandBus,
     private readonly answers: AgentAnswers,
   ) {}
 
@@ -24,7 +25,7 @@ export class AgentStatusController {
     @Body() body: AgentStatusBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
-    return this.change('stop', id, body, exchange);
+    return this.change(StopAgent, id, body, exchange);
   }
 
   /** Only a resume of this agent lifts it: starting all agents of the organization does not. */
@@ -36,7 +37,7 @@ export class AgentStatusController {
     @Body() body: AgentStatusBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
-    return this.change('suspend', id, body, exchange);
+    return this.change(SuspendAgent, id, body, exchange);
   }
 
   @Post('resume')
@@ -47,18 +48,18 @@ export class AgentStatusController {
     @Body() body: AgentStatusBody,
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
-    return this.change('resume', id, body, exchange);
+    return this.change(ResumeAgent, id, body, exchange);
   }
 
   private async change(
-    verb: 'stop' | 'suspend' | 'resume',
+    Change: typeof StopAgent | typeof SuspendAgent | typeof ResumeAgent,
     id: string,
     { reason }: AgentStatusBody,
     exchange: Exchange,
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const { org, agent } = await this.answers.find(exchange.caller.org, id);
-    const change = await this.agents[verb](org, agent, reason ?? null, metadata);
+    const change = await this.commands.execute(new Change(org, agent, reason ?? null, metadata));
     return this.answers.changed(change.agent, metadata);
   }
 }

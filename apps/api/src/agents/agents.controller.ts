@@ -1,7 +1,9 @@
 import { Body, Controller, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { AgentAdministration, type AgentSettings, type AgentKey } from '#libs/domain/agents';
+import type { AgentKey, AgentSettings } from '#libs/domain/agents';
+import { ChangeAgent, RegisterAgent } from '#libs/domain/agents/handlers';
 import { derivedId } from '#libs/domain/kernel';
 import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
@@ -20,7 +22,7 @@ import { ListAgents } from './list-agents.query-handler.js';
 @Controller('v1/agents')
 export class AgentsController {
   constructor(
-    private readonly agents: AgentAdministration,
+    private readonly commands: CommandBus,
     private readonly answers: AgentAnswers,
     private readonly owners: AgentOwners,
     private readonly lists: ListAnswers,
@@ -66,7 +68,9 @@ export class AgentsController {
       ...(labels === undefined ? {} : { labels: labels as Record<string, string> }),
       ...(wanted === undefined ? {} : { key: { ...wanted, livemode: wanted.livemode ?? false } }),
     };
-    const made = await this.agents.register(org, described, metadata, derivedId('agt', metadata.commandId));
+    const made = await this.commands.execute(
+      new RegisterAgent(org, described, metadata, derivedId('agt', metadata.commandId)),
+    );
     const answer = await this.answers.changedWhole(made.agent, metadata);
     if (made.key === null) return answer;
     const key = apiKeyView(made.agent, made.agent.keys.get(made.key.key) as AgentKey);
@@ -83,7 +87,7 @@ export class AgentsController {
     const metadata = exchange.commandMetadata();
     const { org, agent } = await this.answers.find(exchange.caller.org, id);
     const settings = { ...settingsOf(body), ...(body.labels === undefined ? {} : { labels: body.labels }) };
-    const change = await this.agents.change(org, agent, settings as AgentSettings, metadata);
+    const change = await this.commands.execute(new ChangeAgent(org, agent, settings as AgentSettings, metadata));
     return this.answers.changedWhole(change.agent, metadata);
   }
 }

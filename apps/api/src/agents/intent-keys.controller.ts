@@ -1,7 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { AgentAdministration, type IntentKey } from '#libs/domain/agents';
+import type { IntentKey } from '#libs/domain/agents';
+import { AddIntentKey, RemoveIntentKey } from '#libs/domain/agents/handlers';
 import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
@@ -19,7 +21,7 @@ import { ListIntentKeys } from './list-agent-keys.query-handler.js';
 @Controller('v1/agents/:id/intent-keys')
 export class IntentKeysController {
   constructor(
-    private readonly agents: AgentAdministration,
+    private readonly commands: CommandBus,
     private readonly answers: AgentAnswers,
     private readonly lists: ListAnswers,
   ) {}
@@ -53,7 +55,7 @@ export class IntentKeysController {
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const { org, agent } = await this.answers.find(exchange.caller.org, id);
-    const change = await this.agents.addIntentKey(org, agent, publicKey, metadata);
+    const change = await this.commands.execute(new AddIntentKey(org, agent, publicKey, metadata));
     const key = change.agent.intentKeys.find(({ kid }) => kid === change.kid) as IntentKey;
     return intentKeyView(change.agent, key, await this.answers.deedOf(change.agent, metadata));
   }
@@ -68,7 +70,7 @@ export class IntentKeysController {
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const { org, agent } = await this.answers.find(exchange.caller.org, id);
-    const change = await this.agents.removeIntentKey(org, agent, kid, metadata);
+    const change = await this.commands.execute(new RemoveIntentKey(org, agent, kid, metadata));
     const deed = await this.answers.deedOf(change.agent, metadata);
     return { object: 'intent_key', kid, agent, deleted: true, deed };
   }

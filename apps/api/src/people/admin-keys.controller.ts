@@ -1,7 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { IsBoolean, IsInt, IsString, Max, Min, ValidateIf } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
-import { KeyDirectory, OrganizationAdministration, OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
+import { KeyDirectory, OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
+import { CreateAdminKey, RevokeAdminKey, RollAdminKey } from '#libs/domain/agents/handlers';
 import {
   type CommandMetadata,
   DomainError,
@@ -13,7 +15,7 @@ import {
   type Timestamp,
   timestampOf,
 } from '#libs/domain/kernel';
-import { type AdminKey, MemberAdministration, organizationDecider } from '#libs/domain/people';
+import { type AdminKey, Members, organizationDecider } from '#libs/domain/people';
 import { CHANGE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
@@ -51,8 +53,8 @@ class RollAdminKeyBody {
 @Controller('v1/org/keys')
 export class AdminKeysController {
   constructor(
-    private readonly organizations: OrganizationAdministration,
-    private readonly members: MemberAdministration,
+    private readonly commands: CommandBus,
+    private readonly members: Members,
     private readonly deeds: ChangeDeeds,
     private readonly cursors: CursorCodec,
     private readonly directory: KeyDirectory,
@@ -81,7 +83,7 @@ export class AdminKeysController {
     const end = endOf(expiresAt);
     const metadata = exchange.commandMetadata();
     const { org } = exchange.caller;
-    const { key, secret } = await this.organizations.createAdminKey(org, livemode ?? true, metadata, end);
+    const { key, secret } = await this.commands.execute(new CreateAdminKey(org, livemode ?? true, metadata, end));
     return this.shown(org, key, secret, metadata);
   }
 
@@ -97,7 +99,7 @@ export class AdminKeysController {
     const { livemode, key } = await this.find(org, id);
     const metadata = exchange.commandMetadata();
     const overlap = overlapSeconds === undefined ? {} : { overlapSeconds };
-    const rolled = await this.organizations.rollAdminKey(org, { key, livemode, ...overlap }, metadata);
+    const rolled = await this.commands.execute(new RollAdminKey(org, { key, livemode, ...overlap }, metadata));
     return this.shown(org, rolled.key, rolled.secret, metadata);
   }
 
@@ -108,7 +110,7 @@ export class AdminKeysController {
     const { org } = exchange.caller;
     const { key } = await this.find(org, id);
     const metadata = exchange.commandMetadata();
-    await this.organizations.revokeAdminKey(org, key, metadata);
+    await this.commands.execute(new RevokeAdminKey(org, key, metadata));
     return { ...(await this.view(org, await this.find(org, id))), deed: await this.deedOf(org, metadata) };
   }
 

@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operatorMetadata, type OrgId, streamRef, type UserId } from '#libs/domain/kernel';
@@ -24,7 +25,9 @@ const invite = (email: string, by: Browser = owner, role = 'viewer') => by.post(
 /** Another organization, with its owner signed in. */
 const elsewhere = async (): Promise<Browser> => {
   const { deployment } = bench;
-  const { organization } = await deployment.organizations().create('Elsewhere', operatorMetadata(deployment, null));
+  const { organization } = await deployment.commands.execute(
+    new CreateOrganization('Elsewhere', operatorMetadata(deployment, null)),
+  );
   const metadata = operatorMetadata(deployment, organization.org);
   const browser = bench.browser();
   await browser.use(await deployment.persons().issueLink(organization.org, organization.owner, metadata));

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization, Membership, SessionRow } from '#libs/domain/people';
 
-/** @param email null where the organization has none to show (`MemberAdministration.addressesOf`) */
+/** @param email null where the organization has none to show (`Members.addressesOf`) */
 export const membershipView = (
   organization: LivingOrganization,
   member: Membership,

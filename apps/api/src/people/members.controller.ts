@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { IsIn } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
@@ -14,14 +15,19 @@ import {
 import {
   checkedChatAccounts,
   checkedReferences,
-  MemberAdministration,
-  type MemberChange,
+  Members,
   type Membership,
   organizationDecider,
   type OrganizationEvent,
-  referencesCommand,
   requireMailAddress,
 } from '#libs/domain/people';
+import {
+  ChangeMember,
+  InviteMember,
+  type MemberChange,
+  referencesCommand,
+  RemoveMember,
+} from '#libs/domain/people/handlers';
 import { CHANGE, OWN, READ } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
@@ -47,7 +53,8 @@ class ListMembersQuery extends ListQuery {
 @Controller('v1/org/members')
 export class MembersController {
   constructor(
-    private readonly members: MemberAdministration,
+    private readonly commands: CommandBus,
+    private readonly members: Members,
     private readonly deeds: ChangeDeeds,
     private readonly cursors: CursorCodec,
   ) {}
@@ -80,7 +87,7 @@ export class MembersController {
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const address = requireMailAddress(email);
-    const invited = await this.members.invite(exchange.caller.org, { address, role }, metadata);
+    const invited = await this.commands.execute(new InviteMember(exchange.caller.org, { address, role }, metadata));
     void reply.code(invited.isNew ? 201 : 200);
     // As the inviter typed it: how others spell it, or that anybody knows it, is not said.
     const view = membershipView(invited.organization, invited.member, address.spelling);
@@ -106,7 +113,9 @@ export class MembersController {
       ...(references === undefined ? {} : { references: checkedReferences(references) }),
       ...(chatAccounts === undefined ? {} : { chatAccounts: checkedChatAccounts(chatAccounts) }),
     };
-    const changed = await this.members.change(exchange.caller.org, membershipOf(id), changes, metadata);
+    const changed = await this.commands.execute(
+      new ChangeMember(exchange.caller.org, membershipOf(id), changes, metadata),
+    );
     const ended = await this.endOf(metadata);
     const deeds = [...ended.deeds, ...(await this.deeds.deedsOf(streamOfOrg(metadata), referencesCommand(metadata)))];
     return { ...(await this.view(changed)), ...ended, deed: deeds[0] ?? null, deeds };
@@ -124,7 +133,9 @@ export class MembersController {
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
-    const removed = await this.members.remove(exchange.caller.org, membershipOf(id), metadata, keepKeys);
+    const removed = await this.commands.execute(
+      new RemoveMember(exchange.caller.org, membershipOf(id), metadata, keepKeys),
+    );
     const ended = await this.endOf(metadata);
     return { ...(await this.view(removed)), ...ended, deed: ended.deeds[0] ?? null };
   }

@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorMetadata } from '#libs/domain/kernel';
 import { type Browser, PeopleBench } from '../../../../test/support/people-bench.js';
@@ -259,8 +260,9 @@ describe('the organization', () => {
 describe('a person in several organizations', () => {
   it('switches between them, with new secrets each time', async () => {
     const { deployment } = bench;
-    const organizations = deployment.organizations();
-    const made = await organizations.create('Second', operatorMetadata(deployment, null));
+    const made = await deployment.commands.execute(
+      new CreateOrganization('Second', operatorMetadata(deployment, null)),
+    );
     const { org } = made.organization;
     const metadata = operatorMetadata(deployment, org);
     const second = bench.browser();

@@ -1,14 +1,10 @@
 import { Body, Controller, Get, HttpCode, Patch, Post } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { OrganizationAdministration } from '#libs/domain/agents';
+import { StartOrganization, StopOrganization } from '#libs/domain/agents/handlers';
 import { checkedName, type CommandMetadata, DomainError, streamOf } from '#libs/domain/kernel';
-import {
-  checkedTimezone,
-  type LivingOrganization,
-  MemberAdministration,
-  organizationDecider,
-} from '#libs/domain/people';
+import { checkedTimezone, type LivingOrganization, Members, organizationDecider } from '#libs/domain/people';
+import { UpdateOrganization } from '#libs/domain/people/handlers';
 import { CHANGE, OWN, READ } from '../control-plane.js';
 import { ApiVersions } from '../http/api-versions.js';
 import type { Exchange } from '../http/exchange.js';
@@ -23,8 +19,8 @@ import { SwitchOrganizationBody, UpdateOrganizationBody } from './organization.d
 @Controller('v1/org')
 export class OrganizationController {
   constructor(
-    private readonly members: MemberAdministration,
-    private readonly organizations: OrganizationAdministration,
+    private readonly members: Members,
+    private readonly commands: CommandBus,
     private readonly deeds: ChangeDeeds,
     private readonly queries: QueryBus,
     private readonly versions: ApiVersions,
@@ -49,7 +45,10 @@ export class OrganizationController {
       ...(approvals === undefined ? {} : { approvals }),
     };
     const metadata = exchange.commandMetadata();
-    return this.changed(await this.members.update(exchange.caller.org, changes, metadata), metadata);
+    return this.changed(
+      await this.commands.execute(new UpdateOrganization(exchange.caller.org, changes, metadata)),
+      metadata,
+    );
   }
 
   /** Stops every agent: it holds for every call that starts after the answer. */
@@ -58,7 +57,9 @@ export class OrganizationController {
   @Route(CHANGE)
   async stop(@Body() { reason }: SwitchOrganizationBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
-    const { organization } = await this.organizations.stop(exchange.caller.org, reason ?? null, metadata);
+    const { organization } = await this.commands.execute(
+      new StopOrganization(exchange.caller.org, reason ?? null, metadata),
+    );
     return this.changed(organization, metadata);
   }
 
@@ -68,7 +69,9 @@ export class OrganizationController {
   @Route(OWN)
   async start(@Body() { reason }: SwitchOrganizationBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
-    const { organization } = await this.organizations.start(exchange.caller.org, reason ?? null, metadata);
+    const { organization } = await this.commands.execute(
+      new StartOrganization(exchange.caller.org, reason ?? null, metadata),
+    );
     return this.changed(organization, metadata);
   }
 

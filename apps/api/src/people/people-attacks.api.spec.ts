@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idOf, operatorMetadata, type UserId } from '#libs/domain/kernel';
@@ -101,7 +102,9 @@ describe('an invitation whose maker may not invite any more', () => {
 describe('sessions of an organization that somebody was removed from', () => {
   it('are not listed elsewhere: they open nothing', async () => {
     const { deployment } = bench;
-    const made = await deployment.organizations().create('Elsewhere', operatorMetadata(deployment, null));
+    const made = await deployment.commands.execute(
+      new CreateOrganization('Elsewhere', operatorMetadata(deployment, null)),
+    );
     const { org, owner: other } = made.organization;
     const elsewhere = bench.browser('192.0.2.23');
     await elsewhere.use(await deployment.persons().issueLink(org, other, operatorMetadata(deployment, org)));

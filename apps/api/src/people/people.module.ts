@@ -1,4 +1,6 @@
 import { Global, Module } from '@nestjs/common';
+import { ORGANIZATION_HANDLERS } from '#libs/domain/agents/handlers';
+import { MEMBER_HANDLERS } from '#libs/domain/people/handlers';
 import { SessionAuthenticator } from '../http/authenticator.port.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AdminKeysController } from './admin-keys.controller.js';
@@ -27,6 +29,8 @@ import { SignInLimits } from './sign-in-limits.js';
     SecurityEventsController,
   ],
   providers: [
+    ...ORGANIZATION_HANDLERS,
+    ...MEMBER_HANDLERS,
     MeAnswers,
     SessionAnswers,
     SignInLimits,

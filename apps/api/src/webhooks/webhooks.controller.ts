@@ -1,7 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
 import type { CommandMetadata } from '#libs/domain/kernel';
-import { type ShownOnce, WebhookAdministration } from '#libs/domain/webhooks';
+import {
+  CreateWebhook,
+  DeleteWebhook,
+  RollWebhookSecret,
+  type ShownOnce,
+  UpdateWebhook,
+  WebhookEndpoints,
+} from '#libs/domain/webhooks';
 import { CHANGE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
@@ -21,7 +29,8 @@ import { webhookId } from './webhook-id.js';
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(
-    private readonly webhooks: WebhookAdministration,
+    private readonly commands: CommandBus,
+    private readonly webhooks: WebhookEndpoints,
     private readonly answers: WebhookAnswers,
     private readonly cursors: CursorCodec,
   ) {}
@@ -48,7 +57,10 @@ export class WebhooksController {
   async create(@Body() body: CreateWebhookBody, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     const described = { ...body, description: body.description ?? null };
-    return this.shown(await this.webhooks.create(exchange.caller.org, described, metadata), metadata);
+    return this.shown(
+      await this.commands.execute(new CreateWebhook(exchange.caller.org, described, metadata)),
+      metadata,
+    );
   }
 
   @Patch(':id')
@@ -60,7 +72,7 @@ export class WebhooksController {
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
     return this.answers.changed(
-      await this.webhooks.update(exchange.caller.org, webhookId(id), body, metadata),
+      await this.commands.execute(new UpdateWebhook(exchange.caller.org, webhookId(id), body, metadata)),
       metadata,
     );
   }
@@ -75,7 +87,9 @@ export class WebhooksController {
     @RequestContext() exchange: Exchange,
   ): Promise<JsonObject> {
     const metadata = exchange.commandMetadata();
-    const rolled = await this.webhooks.roll(exchange.caller.org, webhookId(id), overlapSeconds, metadata);
+    const rolled = await this.commands.execute(
+      new RollWebhookSecret(exchange.caller.org, webhookId(id), overlapSeconds, metadata),
+    );
     return this.shown(rolled, metadata);
   }
 
@@ -86,7 +100,7 @@ export class WebhooksController {
     const metadata = exchange.commandMetadata();
     const { org } = exchange.caller;
     const id = webhookId(text);
-    await this.webhooks.delete(org, id, metadata);
+    await this.commands.execute(new DeleteWebhook(org, id, metadata));
     return { object: 'webhook', id, deleted: true, deed: await this.answers.deedOf(org, metadata) };
   }
 

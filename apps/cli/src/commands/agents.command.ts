@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
-  INTENT_MODES,
   type AgentChange,
   type AgentSettings,
+  INTENT_MODES,
   type IntentMode,
   type LivingAgent,
   type Money,
@@ -107,10 +107,14 @@ const registerCreate = (agents: Command, context: CommandContext): void => {
       .action(async (name: string, { org: wanted, label: labels = {}, live, json }: CreateOptions) =>
         withChange(context, json === true, async (administration) => {
           const { org, owner } = await administration.census.organization(wanted);
-          const agents = administration.agents();
-          const made = await agents.register(org, { name, labels, owner }, administration.metadata(org));
+          const made = await administration.execute(
+            ({ RegisterAgent }) => new RegisterAgent(org, { name, labels, owner }, administration.metadata(org)),
+          );
           const { agent: id } = made.agent;
-          const { secret } = await agents.createKey(org, id, { livemode: live === true }, administration.metadata(org));
+          const { secret } = await administration.execute(
+            ({ CreateAgentKey }) =>
+              new CreateAgentKey(org, id, { livemode: live === true }, administration.metadata(org)),
+          );
           const agent = await administration.census.agent(id, org);
           const view = { ...viewOf(agent, agent.createdAt), agent_key: secret, deed: made.deed };
           const text = facts([
@@ -155,7 +159,9 @@ const registerSet = (agents: Command, context: CommandContext): void => {
         withChange(context, json === true, async (administration) => {
           const { org, agent: id } = await administration.census.agent(named, undefined);
           const metadata = administration.metadata(org);
-          const change = await administration.agents().change(org, id, settingsOf(options), metadata);
+          const change = await administration.execute(
+            ({ ChangeAgent }) => new ChangeAgent(org, id, settingsOf(options), metadata),
+          );
           const { deed, deeds } = change;
           const view = { ...viewOf(change.agent, metadata.now), deed, deeds };
           const text =
@@ -203,26 +209,35 @@ const settingsOf = ({ label, labels, callsPerDay, spendPerDay, intentMode }: Set
 };
 
 const CHANGES = {
-  stop:
-    'Stops an agent. It holds for every call that starts after this command answered, also in a service that is ' +
-    'running; its attempts are refused with agent_stopped, recorded and sealed.',
-  suspend:
-    'Suspends an agent: refused like a stopped one, with agent_suspended. Only a resume of this agent lifts it; ' +
-    'starting all agents of the organization does not.',
-  resume: 'Lets a stopped or suspended agent work again.',
+  stop: {
+    command: 'StopAgent',
+    description:
+      'Stops an agent. It holds for every call that starts after this command answered, also in a service that is ' +
+      'running; its attempts are refused with agent_stopped, recorded and sealed.',
+  },
+  suspend: {
+    command: 'SuspendAgent',
+    description:
+      'Suspends an agent: refused like a stopped one, with agent_suspended. Only a resume of this agent lifts it; ' +
+      'starting all agents of the organization does not.',
+  },
+  resume: { command: 'ResumeAgent', description: 'Lets a stopped or suspended agent work again.' },
 } as const;
 
 const changeCommand = (agents: Command, context: CommandContext, verb: keyof typeof CHANGES): Command =>
   agents
     .command(verb)
-    .description(CHANGES[verb])
+    .description(CHANGES[verb].description)
     .argument('<agent>', AGENT_HELP, agentArgument)
     .option('--reason <text>', REASON_HELP)
     .option('--json', 'one JSON object')
     .action(async (named: string, { reason, json }: ChangeOptions) =>
       withChange(context, json === true, async (administration) => {
         const { org, agent: id } = await administration.census.agent(named, undefined);
-        const change = await administration.agents()[verb](org, id, reason ?? null, administration.metadata(org));
+        const change = await administration.execute((commands) => {
+          const Change = commands[CHANGES[verb].command];
+          return new Change(org, id, reason ?? null, administration.metadata(org));
+        });
         return changed(change, timestampOf(administration.clock.nowMs()));
       }),
     );

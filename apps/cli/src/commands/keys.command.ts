@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { AGENT_SCOPES, OVERLAP_MAX_SECONDS, type AgentScope, type NamedKey, type NewKey } from '#libs/domain/agents';
+import { AGENT_SCOPES, type AgentScope, type NamedKey, type NewKey, OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
 import {
   epochMsOf,
   timestampOf,
@@ -164,7 +164,7 @@ const createAdminKey = async (
   const { org } = await administration.census.organization(wanted);
   const metadata = administration.metadata(org);
   const end = expiresIn === undefined ? null : timestampOf(epochMsOf(metadata.now) + expiresIn * 1000);
-  const made = await administration.organizations().createAdminKey(org, true, metadata, end);
+  const made = await administration.execute(({ CreateAdminKey }) => new CreateAdminKey(org, true, metadata, end));
   return issued(administration, made);
 };
 
@@ -177,7 +177,9 @@ const createAgentKey = async (
   const asked = { livemode: live === true, ...(scopes === undefined ? {} : { scopes }) };
   return issued(
     administration,
-    await administration.agents().createKey(org, agent, asked, administration.metadata(org)),
+    await administration.execute(
+      ({ CreateAgentKey }) => new CreateAgentKey(org, agent, asked, administration.metadata(org)),
+    ),
   );
 };
 
@@ -204,8 +206,10 @@ const registerRoll = (keys: Command, context: CommandContext): void => {
           const metadata = administration.metadata(held.org);
           const made =
             held.kind === 'agent'
-              ? await administration.agents().rollKey(held.org, held.agent.agent, roll, metadata)
-              : await administration.organizations().rollAdminKey(held.org, roll, metadata);
+              ? await administration.execute(
+                  ({ RollAgentKey }) => new RollAgentKey(held.org, held.agent.agent, roll, metadata),
+                )
+              : await administration.execute(({ RollAdminKey }) => new RollAdminKey(held.org, roll, metadata));
           return issued(administration, made, (await administration.census.key({ id })).key.expiresAt);
         }),
       ),
@@ -228,8 +232,10 @@ const registerRevoke = (keys: Command, context: CommandContext): void => {
           const metadata = administration.metadata(org);
           const { deed } =
             held.kind === 'agent'
-              ? await administration.agents().revokeKey(org, held.agent.agent, id, metadata)
-              : await administration.organizations().revokeAdminKey(org, id, metadata);
+              ? await administration.execute(
+                  ({ RevokeAgentKey }) => new RevokeAgentKey(org, held.agent.agent, id, metadata),
+                )
+              : await administration.execute(({ RevokeAdminKey }) => new RevokeAdminKey(org, id, metadata));
           const view = { ...(await currentView(administration, id)), deed };
           const text =
             deed === null ? `${id} was revoked already; nothing changed.` : `${id} is revoked. Deed ${deed}.`;

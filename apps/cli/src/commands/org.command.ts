@@ -113,7 +113,10 @@ const begunOrNew = async (
   name: string,
   begun: OrgId | null,
 ): Promise<{ readonly organization: LivingOrganization; readonly deed: DeedId | null }> => {
-  if (begun === null) return deployment.organizations().create(name, operatorMetadata(deployment, null));
+  if (begun === null) {
+    const { CreateOrganization } = await import('#libs/domain/agents/handlers');
+    return deployment.commands.execute(new CreateOrganization(name, operatorMetadata(deployment, null)));
+  }
   const organization = await deployment.members().organization(begun);
   if (organization.name === name) return { organization, deed: null };
   throw usage(`${begun} is named "${organization.name}". Give that name, or leave out --org to make another one.`);
@@ -125,15 +128,15 @@ const created = async (
   name: string,
   begun: OrgId | null,
 ): Promise<Answer> => {
-  const organizations = deployment.organizations();
   const { organization, deed } = await begunOrNew(deployment, name, begun);
   const { org, owner } = organization;
   // Before any key: whoever holds one finds the policy there.
   await denyByDefault(deployment, org);
+  const { CreateAdminKey } = await import('#libs/domain/agents/handlers');
   const { secret } =
     organization.adminKeys.size > 0
       ? { secret: null }
-      : await organizations.createAdminKey(org, true, operatorMetadata(deployment, org));
+      : await deployment.commands.execute(new CreateAdminKey(org, true, operatorMetadata(deployment, org)));
   const token = await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org));
   const link = shownSignInLink(deployment, terminal, token);
   const now = await deployment.members().organization(org);
@@ -159,24 +162,33 @@ const registerSwitches = (org: Command, context: CommandContext): void => {
   withExamples(switchCommand(org, context, 'start'), 'npm run ags -- org start');
 };
 
-const SWITCH_DESCRIPTIONS = {
-  stop:
-    'Stops every agent of an organization. It holds for every call that starts after this command answered, also in a ' +
-    'service that is running; attempts are refused with org_stopped, recorded and sealed.',
-  start: 'Lets the agents of an organization work again. Agents that were stopped one by one stay stopped.',
+const SWITCHES = {
+  stop: {
+    command: 'StopOrganization',
+    description:
+      'Stops every agent of an organization. It holds for every call that starts after this command answered, also in a ' +
+      'service that is running; attempts are refused with org_stopped, recorded and sealed.',
+  },
+  start: {
+    command: 'StartOrganization',
+    description: 'Lets the agents of an organization work again. Agents that were stopped one by one stay stopped.',
+  },
 } as const;
 
 const switchCommand = (org: Command, context: CommandContext, verb: 'stop' | 'start'): Command =>
   org
     .command(verb)
-    .description(SWITCH_DESCRIPTIONS[verb])
+    .description(SWITCHES[verb].description)
     .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
     .option('--reason <text>', REASON_HELP)
     .option('--json', 'one JSON object')
     .action(async ({ org: wanted, reason, json }: OrgOption & ChangeOptions) =>
       withChange(context, json === true, async (administration) => {
         const { org: id } = await administration.census.organization(wanted);
-        const change = await administration.organizations()[verb](id, reason ?? null, administration.metadata(id));
+        const change = await administration.execute((commands) => {
+          const Switch = commands[SWITCHES[verb].command];
+          return new Switch(id, reason ?? null, administration.metadata(id));
+        });
         return switched(change, administration.clock.nowMs());
       }),
     );

@@ -2,11 +2,11 @@ import { Option, type Command } from 'commander';
 import { operatorMetadata, type KeyId, type MembershipId, type OrgId, type UserId } from '#libs/domain/kernel';
 import {
   activeMembershipOf,
-  requireMailAddress,
-  ROLES,
   type LivingOrganization,
   type Membership,
+  requireMailAddress,
   type Role,
+  ROLES,
 } from '#libs/domain/people';
 import type { Deployment } from '#libs/infra/deployment';
 import { collected, idArgument } from '../arguments.js';
@@ -122,7 +122,8 @@ const registerInvite = (people: Command, context: CommandContext): void => {
           const address = requireMailAddress(text);
           const { org: id } = await organizationOf(deployment, org);
           const metadata = operatorMetadata(deployment, id);
-          const { member } = await deployment.members().invite(id, { address, role }, metadata);
+          const { InviteMember } = await import('#libs/domain/people/handlers');
+          const { member } = await deployment.commands.execute(new InviteMember(id, { address, role }, metadata));
           const view = viewOf(member, new Map([[member.user, address.spelling]]));
           const done = `${view.email ?? ''} is invited as ${view.role}, until ${member.invitationExpiresAt ?? ''}.`;
           present(context.terminal, json === true, { objects: [view], text: `${done}\n\n${described(view)}` });
@@ -181,7 +182,10 @@ const registerRemove = (people: Command, context: CommandContext): void => {
           const organization = await organizationOf(deployment, org);
           if (!organization.members.has(membership)) throw noSuch(membership);
           const metadata = operatorMetadata(deployment, organization.org);
-          const removed = await deployment.members().remove(organization.org, membership, metadata, keepKey);
+          const { RemoveMember } = await import('#libs/domain/people/handlers');
+          const removed = await deployment.commands.execute(
+            new RemoveMember(organization.org, membership, metadata, keepKey),
+          );
           const { member } = removed;
           const revoked = keysRevokedBetween(organization, removed.organization);
           const view = viewOf(member, await deployment.people.directory.addressesOf([member.user]));

@@ -8,6 +8,5 @@ export { INTENT_KEYS_MAX } from './intent-keys.js';
 export * from './issue-keys.js';
 export { agentOfList, type ListedAgent, listedAgent } from './listed-agent.js';
 export * from './named-key.js';
-export * from './handlers/agent-administration.js';
+export * from './handlers/agent-kernel.js';
 export { OVERLAP_MAX_SECONDS, overlapEnd } from './handlers/checked-input.js';
-export * from './handlers/organization-administration.js';

@@ -21,7 +21,7 @@ export * from './mail-share.js';
 export * from './people.ports.js';
 export * from './secrets.js';
 export * from './session-limits.js';
-export * from './handlers/member-administration.js';
+export * from './handlers/members.js';
 export * from './handlers/person-sessions.js';
 export * from './handlers/sign-in.js';
 export * from './handlers/sign-in-failures.js';

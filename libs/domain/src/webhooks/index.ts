@@ -18,7 +18,9 @@ export {
 } from './delivery-attempts.js';
 export { EndpointsAsOf } from './handlers/endpoints-as-of.js';
 export { LostClaims } from './handlers/lost-claims.js';
-export { type DescribedWebhook, type ShownOnce, WebhookAdministration } from './handlers/webhook-administration.js';
+export { WebhookEndpoints } from './handlers/webhook-endpoints.js';
+export * from './handlers/webhook.messages.js';
+export { WEBHOOK_HANDLERS } from './handlers/handlers.js';
 export { WebhookDeliveries } from './handlers/webhook-deliveries.js';
 export { WebhookDispatcher } from './handlers/webhook-dispatcher.js';
 export { WebhookSecretSweeper } from './handlers/webhook-secret-sweeper.js';

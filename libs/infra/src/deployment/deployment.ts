@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  Authenticate,
-  AgentAdministration,
-  IssueKeys,
-  OrganizationAdministration,
-  type KeyHasher,
-} from '#libs/domain/agents';
+import type { CommandBus } from '@nestjs/cqrs';
+import { AgentKernel, Authenticate, IssueKeys, type KeyHasher } from '#libs/domain/agents';
 import {
   ApprovalMailClerk,
   type BudgetReservations,
@@ -42,7 +37,7 @@ import {
 } from '#libs/domain/ledger';
 import {
   MailClerk,
-  MemberAdministration,
+  Members,
   PersonAdministration,
   PersonSessions,
   SignIn,
@@ -93,6 +88,7 @@ import { openDatabase, type Database } from './database.js';
 import { peopleRowsOf, type PeopleRows } from './people-rows.js';
 import { openSecrets, type Secrets } from './secrets.js';
 import { bellsOf, type Bells } from './bells.js';
+import { administrationBus } from './commands.js';
 
 const NOT_INITIALIZED =
   'init has not been run on this database: there is no organization and no seal key, and every call is refused; run ' +
@@ -112,6 +108,7 @@ export class Deployment {
   readonly database: Database;
   readonly secrets: Secrets;
   private readonly bells: Bells;
+  private ownCommands: CommandBus | null = null;
   readonly clock: Clock = new SystemClock();
   readonly randomness: Randomness = new SystemRandomness();
   readonly bus: Bus;
@@ -310,18 +307,21 @@ export class Deployment {
     return new Authenticate(this.streams, this.directory, this.hasher, this.clock);
   }
 
-  agents(): AgentAdministration {
-    return new AgentAdministration(this.runner, this.issueKeys(), this.randomness, this.bus);
+  agentKernel(): AgentKernel {
+    const keys = new IssueKeys(this.directory, this.hasher, this.randomness);
+    return new AgentKernel(this.runner, keys, this.randomness, this.bus);
   }
 
-  organizations(): OrganizationAdministration {
-    return new OrganizationAdministration(this.runner, this.issueKeys(), this.randomness, this.bus);
+  /** For a program without Nest's container; the api registers the same handlers with its own bus. */
+  get commands(): CommandBus {
+    this.ownCommands ??= administrationBus(this.agentKernel(), this.members());
+    return this.ownCommands;
   }
 
-  members(): MemberAdministration {
+  members(): Members {
     const { directory: people, orders, hasher } = this.people;
     const parts = { people, orders, hasher, bus: this.bus };
-    return new MemberAdministration(this.runner, this.streams, parts, this.config.signUp);
+    return new Members(this.runner, this.streams, parts, this.config.signUp);
   }
 
   personSessions(): PersonSessions {
@@ -370,10 +370,6 @@ export class Deployment {
       return new SmtpMailSender(SmtpMailer.of(smtpUrl, mailFrom), new URL(this.baseUrl).hostname, this.logger);
     }
     return new KeptMails(env === 'dev' ? (text) => process.stdout.write(text) : null);
-  }
-
-  private issueKeys(): IssueKeys {
-    return new IssueKeys(this.directory, this.hasher, this.randomness);
   }
 }
 

@@ -1,3 +1,4 @@
+import { CreateOrganization } from '#libs/domain/agents/handlers';
 import { describe, expect, it } from 'vitest';
 import { type OrgId, StoreUnavailable, streamRef } from '#libs/domain/kernel';
 import { type LivingOrganization, organizationDecider } from '#libs/domain/people';
@@ -17,7 +18,7 @@ const FIRST = {
 
 const newOrganization = async () => {
   const bench = new GateBench(new MemoryEventStore());
-  const { organization } = await bench.organizations.create('Acme', bench.metadata());
+  const { organization } = await bench.commands.execute(new CreateOrganization('Acme', bench.metadata()));
   const { streams, runner, clock } = bench;
   return { bench, org: organization.org, deployment: { streams, runner, clock, randomness: new SystemRandomness() } };
 };

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { AgentAdministration, Authenticate, KeyDirectory, OrganizationAdministration } from '#libs/domain/agents';
+import { AgentKernel, Authenticate, KeyDirectory } from '#libs/domain/agents';
 import {
   ConnectorHealth,
   ConnectorSettings,
@@ -31,9 +31,9 @@ import {
   Randomness,
 } from '#libs/domain/kernel';
 import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
-import { MemberAdministration, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
+import { Members, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
 import { Replays } from '#libs/domain/replays';
-import { WebhookAdministration, WebhookDeliveries } from '#libs/domain/webhooks';
+import { WebhookDeliveries, WebhookEndpoints } from '#libs/domain/webhooks';
 import { LoggedRunningExecutions } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import {
@@ -91,17 +91,16 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(PolicyJudge, deployment.policyJudge()),
     value(Authenticate, deployment.authenticate()),
     value(KeyDirectory, deployment.directory),
-    value(AgentAdministration, deployment.agents()),
-    value(OrganizationAdministration, deployment.organizations()),
+    value(AgentKernel, deployment.agentKernel()),
     value(SealKeyAdministration, deployment.sealKeys()),
     value(IdempotencyStore, deployment.idempotency),
     value(PeopleDirectory, deployment.people.directory),
     value(ApprovalLinks, deployment.people.links),
-    value(MemberAdministration, deployment.members()),
+    value(Members, deployment.members()),
     value(PersonSessions, deployment.personSessions()),
     value(SignIn, deployment.signIn()),
     value(Replays, replaysOf(deployment)),
-    value(WebhookAdministration, webhooks.endpoints),
+    value(WebhookEndpoints, webhooks.endpoints),
     value(WebhookDeliveries, webhooks.asked),
   ];
 };

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { parsePublicKeyText } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
+import { CreateAdminKey, CreateAgentKey, CreateOrganization, RegisterAgent } from '#libs/domain/agents/handlers';
 import { operatorMetadata, streamRef, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { STARTER_POLICY } from '#libs/domain/policies';
@@ -145,36 +146,34 @@ const ensureOrganization = async (
 ): Promise<[StepStatus, string | null]> => {
   const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
   if (state.status !== 'none') return ['skipped', null];
-  await deployment
-    .organizations()
-    .create('My organization', firstMetadata(deployment, org, 'organization'), { org, owner });
+  await deployment.commands.execute(
+    new CreateOrganization('My organization', firstMetadata(deployment, org, 'organization'), { org, owner }),
+  );
   return ['done', await deployment.persons().issueLink(org, owner, operatorMetadata(deployment, org))];
 };
 
 const ensureAdminKey = async (deployment: Deployment, { org }: FirstIds): Promise<[StepStatus, string | null]> => {
   const { state } = await deployment.streams.load(streamRef(organizationDecider, org));
   if (state.status === 'none' || state.adminKeys.size > 0) return ['skipped', null];
-  const { secret } = await deployment
-    .organizations()
-    .createAdminKey(org, true, firstMetadata(deployment, org, 'admin-key'));
+  const { secret } = await deployment.commands.execute(
+    new CreateAdminKey(org, true, firstMetadata(deployment, org, 'admin-key')),
+  );
   return [secret === null ? 'skipped' : 'done', secret];
 };
 
 /** The agent and its test key, with every scope an agent may have. */
 const ensureAgent = async (deployment: Deployment, ids: FirstIds): Promise<[StepStatus, string | null]> => {
   const { org, owner, agent } = ids;
-  const agents = deployment.agents();
   const before = await deployment.streams.load(streamRef(agentDecider, agent));
   if (before.state.status === 'none') {
-    await agents.register(org, { name: 'first-agent', owner }, firstMetadata(deployment, org, 'agent'), agent);
+    await deployment.commands.execute(
+      new RegisterAgent(org, { name: 'first-agent', owner }, firstMetadata(deployment, org, 'agent'), agent),
+    );
   } else if (before.state.keys.size > 0) {
     return ['skipped', null];
   }
-  const { secret } = await agents.createKey(
-    org,
-    agent,
-    { livemode: false },
-    firstMetadata(deployment, org, 'agent-key'),
+  const { secret } = await deployment.commands.execute(
+    new CreateAgentKey(org, agent, { livemode: false }, firstMetadata(deployment, org, 'agent-key')),
   );
   return [secret === null ? 'skipped' : 'done', secret];
 };

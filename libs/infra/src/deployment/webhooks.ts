@@ -2,7 +2,7 @@ import { PUBLIC_EVENT_TYPES } from '#libs/domain/events';
 import {
   type Deliveries,
   LostClaims,
-  WebhookAdministration,
+  WebhookEndpoints,
   WebhookDeliveries,
   WebhookSecretSweeper,
   WebhookSender,
@@ -18,7 +18,7 @@ export interface WebhookParts {
   readonly lost: LostClaims;
   readonly fold: WebhookFold;
   readonly secrets: WebhookSecretSweeper;
-  readonly endpoints: WebhookAdministration;
+  readonly endpoints: WebhookEndpoints;
   /** As people see and ask for them. */
   readonly asked: WebhookDeliveries;
 }
@@ -50,7 +50,7 @@ export const webhooksOf = (deployment: Deployment): WebhookParts => {
   const sources = { clock, randomness, logger, meter };
   const claimer = (): string | null => presence.shownAs;
   const sender = new WebhookSender(runner, streams, { deliveries, door, vault, claimer, ...sources }, settings);
-  const endpoints = new WebhookAdministration(
+  const endpoints = new WebhookEndpoints(
     runner,
     streams,
     { vault, egress, randomness, deliveries, eventTypes: PUBLIC_EVENT_TYPES },

@@ -16,13 +16,13 @@ import type { Deliveries, DeliveryPage } from '../deliveries.port.js';
 import type { Delivery } from '../delivery.js';
 import type { TestEvent } from '../outgoing-event.js';
 import type { Webhook } from '../webhook.state.js';
-import type { WebhookAdministration } from './webhook-administration.js';
+import type { WebhookEndpoints } from './webhook-endpoints.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 /** What administrators see of deliveries, and have sent: a test, and what went wrong once more. */
 export class WebhookDeliveries {
   constructor(
-    private readonly endpoints: Pick<WebhookAdministration, 'get'>,
+    private readonly endpoints: Pick<WebhookEndpoints, 'get'>,
     private readonly deliveries: Deliveries,
     private readonly sender: Pick<WebhookSender, 'send' | 'termsOf'>,
     private readonly sources: { readonly clock: Clock; readonly bus: Bus; readonly testEvent: TestEvent },

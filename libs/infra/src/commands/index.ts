@@ -1,0 +1,1 @@
+export { commandBusOf } from './command-bus.js';
