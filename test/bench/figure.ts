@@ -1,49 +1,41 @@
+import { type Figure, goalOf } from './documented-figures.js';
 import type { Profile } from './profile.js';
 
-/** What `npm run bench` prints a line of (docs/performance.md says what each figure means). */
-export interface Figure {
-  readonly figure: string;
-  readonly value: number;
-  readonly unit: string;
-  /** What the value is measured against, in the same unit; null for an absolute figure. */
-  readonly limit: number | null;
-  readonly ratio: number | null;
-  readonly goal: number;
-  readonly holds: boolean;
-}
+const printed: Figure[] = [];
 
-/** Whether a figure is to stay below its goal or to reach it. */
-export type Aim = 'at most' | 'at least';
+/** What has been measured until now of the profile that the goals are of, or of none. */
+export const measured = (): readonly Figure[] => printed;
 
 /** @param profile of which it was measured; null where no deployment takes part */
-export const print = (figure: Figure, profile: Profile | null = null): void =>
-  void process.stdout.write(`${JSON.stringify({ ...figure, profile })}\n`);
+export const print = (figure: Figure, profile: Profile | null = null): void => {
+  process.stdout.write(`${JSON.stringify({ ...figure, profile })}\n`);
+  if (profile !== 'distributed') printed.push(figure);
+};
 
 /** A figure whose goal is a ratio to what was measured in the same run. */
 export const against = (
   figure: string,
   [value, limit]: readonly [value: number, limit: number],
   unit: string,
-  aim: Aim,
-  goal: number,
 ): Figure => {
   const ratio = round(value / limit);
-  return { figure, value: round(value), unit, limit: round(limit), ratio, goal, holds: holds(ratio, aim, goal) };
+  return { figure, value: round(value), unit, limit: round(limit), ratio, ...judged(figure, ratio) };
 };
 
 /** A figure with a goal of its own unit. */
-export const absolute = (figure: string, value: number, unit: string, aim: Aim, goal: number): Figure => ({
+export const absolute = (figure: string, value: number, unit: string): Figure => ({
   figure,
   value: round(value),
   unit,
   limit: null,
   ratio: null,
-  goal,
-  holds: holds(value, aim, goal),
+  ...judged(figure, value),
 });
 
-const holds = (measured: number, aim: Aim, goal: number): boolean =>
-  aim === 'at most' ? measured <= goal : measured >= goal;
+const judged = (figure: string, value: number): { readonly goal: number; readonly holds: boolean } => {
+  const { aim, goal } = goalOf(figure);
+  return { goal, holds: aim === 'at most' ? value <= goal : value >= goal };
+};
 
 const round = (value: number): number => Number(value.toFixed(3));
 

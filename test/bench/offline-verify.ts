@@ -10,7 +10,6 @@ import { against, print, say } from './figure.js';
 const DEEDS = 100_000;
 const FEW_DEEDS = 10_000;
 const ROUNDS = 3;
-const GOALS = { oneThread: 0.7, twoThreads: 1.7, memory: 1.5 };
 
 /** What one program that verified a bundle says of it. */
 interface Verification {
@@ -49,9 +48,9 @@ export const offlineVerify = async (): Promise<void> => {
     const twoToOne = middle(rounds.map(({ one, two }) => [two.deedsPerSecond, one.deedsPerSecond]));
     const [deeds, openssl] = middle(rounds.map(({ two }) => toOpenssl(two)));
     say(`two threads in units of one OpenSSL: ${(deeds / openssl).toFixed(2)}`);
-    print(against('verify_one_thread', oneToOpenssl, 'deeds/s', 'at least', GOALS.oneThread));
-    print(against('verify_two_threads', twoToOne, 'deeds/s', 'at least', GOALS.twoThreads));
-    print(against('verify_memory', [rounds[0]?.two.peakMiB ?? 0, memoryOfFew], 'MiB', 'at most', GOALS.memory));
+    print(against('verify_one_thread', oneToOpenssl, 'deeds/s'));
+    print(against('verify_two_threads', twoToOne, 'deeds/s'));
+    print(against('verify_memory', [rounds[0]?.two.peakMiB ?? 0, memoryOfFew], 'MiB'));
   } finally {
     await rm(folder, { recursive: true });
   }

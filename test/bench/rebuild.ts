@@ -11,14 +11,13 @@ import type { Profile } from './profile.js';
 
 const EVENTS = 200_000;
 const ACTIONS_AT_ONCE = 500;
-const GOAL_PER_SECOND = 40_000;
 
 /** Events of the log a second that a rebuild of the actions' rows reads, folds and swaps in. */
 export const rebuildSpeed = async (profile: Profile): Promise<void> => {
   const stores = await openBenchStores(profile);
   try {
     const perSecond = await rebuiltPerSecond(stores);
-    print(absolute('rebuild_events_per_second', perSecond, 'events/s', 'at least', GOAL_PER_SECOND), profile);
+    print(absolute('rebuild_events_per_second', perSecond, 'events/s'), profile);
   } finally {
     await stores.close();
   }

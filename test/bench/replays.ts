@@ -16,8 +16,6 @@ import { absolute, print, say } from './figure.js';
 const FEW = 20_000;
 const MANY = 200_000;
 const RULES = 20;
-const GOAL_PER_SECOND = 10_000;
-const MEMORY_GOAL = 1.5;
 const MIB = 1024 * 1024;
 
 /** Each rule is about another tool; the last one that matches has a condition. */
@@ -50,14 +48,11 @@ export const replaySpeed = async (): Promise<void> => {
     await fill(stores.connectionString, pool);
     const few = await replayed(pool, FEW);
     const many = await replayed(pool, MANY);
-    print(absolute('replay_actions_per_second', many.perSecond, 'actions/s', 'at least', GOAL_PER_SECOND), 'embedded');
+    print(absolute('replay_actions_per_second', many.perSecond, 'actions/s'), 'embedded');
     say(
       `resident after ${FEW} actions ${few.residentMib.toFixed(0)} MiB, after ${MANY} ${many.residentMib.toFixed(0)} MiB`,
     );
-    print(
-      absolute('replay_memory_growth', many.residentMib / few.residentMib, 'ratio', 'at most', MEMORY_GOAL),
-      'embedded',
-    );
+    print(absolute('replay_memory_growth', many.residentMib / few.residentMib, 'ratio'), 'embedded');
   } finally {
     await pool.end();
     await stores.close();
