@@ -34,11 +34,11 @@ export const joinedDocument = (parts) => {
         }
         text += whole;
       } else if (name !== 'components') {
-        for (const { key } of value.items) claim(places, `${name} ${key.value}`, file);
+        claim(places, `${name} `, value, file);
         add(sections[name], '', body);
       } else {
         for (const kind of membersOf(source, value)) {
-          for (const { key } of kind.value.items) claim(places, `#/components/${kind.name}/${key.value}`, file);
+          claim(places, `#/components/${kind.name}/`, kind.value, file);
           add(sections.components, kind.name, kind.body);
         }
       }
@@ -58,10 +58,14 @@ const rank = (file) => (file === COMMON ? 0 : 1);
 
 const add = (bodies, kind, body) => bodies.set(kind, (bodies.get(kind) ?? '') + body);
 
-const claim = (places, name, file) => {
-  const other = places.get(name);
-  if (other !== undefined) throw new Error(`${name} stands in ${other} and in ${file}: one of them has to go.`);
-  places.set(name, file);
+/** Notes where the members of a mapping stand; of one that stands elsewhere already, that it does. */
+const claim = (places, prefix, { items }, file) => {
+  for (const { key } of items) {
+    const name = `${prefix}${key.value}`;
+    const other = places.get(name);
+    if (other !== undefined) throw new Error(`${name} stands in ${other} and in ${file}: one of them has to go.`);
+    places.set(name, file);
+  }
 };
 
 const mappingIn = (file, source) => {

@@ -9,7 +9,7 @@ import { PostgresEventStore } from '#libs/infra/event-store';
 import { PostgresLeases } from '#libs/infra/leases';
 import { SystemClock } from '#libs/infra/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseActionFilters } from '../../apps/api/src/gate/list-actions.filters.js';
+import { filtersIn } from '../../apps/api/src/lists/filters.js';
 import { ListActions, ListActionsHandler } from '../../apps/api/src/gate/list-actions.query-handler.js';
 import { Projector } from '../../apps/projector/src/projector.js';
 import { finished, GivenLog, sealed, started, TEST_ORG, testId, witnessed } from '../support/given-log.js';
@@ -59,7 +59,8 @@ describe('a list after an answered write', () => {
     const progress = new LocalProjectionProgress(isSameProcess ? local : new LocalProjections(), polled, clock);
     const waiter = new ProjectionWaiter(store, progress);
     const handler = new ListActionsHandler(new ReadModels(readModels.source), waiter, noKeys());
-    return () => handler.execute(new ListActions(TEST_ORG, parseActionFilters({}), { limit: 100, after: null }, null));
+    return () =>
+      handler.execute(new ListActions(TEST_ORG, filtersIn('listActions', {}), { limit: 100, after: null }, null));
   };
   const states = (rows: readonly ActionRow[]) => rows.map(({ state }) => state).reverse();
 

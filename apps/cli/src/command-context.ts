@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { OrgId } from '#libs/domain/kernel';
+import { REASON_MAX_CHARACTERS, type OrgId } from '#libs/domain/kernel';
 import { parseConfig, type Config } from '#libs/infra/config';
 import { PinoLogger } from '#libs/infra/logging';
 import type { Deployment } from '#libs/infra/deployment';
@@ -27,7 +27,7 @@ export interface ChangeOptions extends JsonOption {
   readonly reason?: string;
 }
 
-export const REASON_HELP = 'sealed in the deed: 1 to 280 characters on one line';
+export const REASON_HELP = `sealed in the deed: 1 to ${REASON_MAX_CHARACTERS} characters on one line`;
 
 const EXIT_CODES_HELP = `
 Exit codes:

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 import { SchemaError } from './closed-schema.js';
 import { DEED_VERSION, type DeedBody, deedSchema, MAX_DEED_BYTES } from './deed-schema.js';
+import { KID_PATTERN } from './ed25519.js';
 import { deriveDeedId, isId } from './ids.js';
 import { CanonicalizationError, canonicalize, canonicalizeByHand } from './jcs.js';
 import { bodyProfile, type JsonObject, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
@@ -191,4 +192,4 @@ const isActorId = (actor: Actor, agent: string | null): boolean => {
 };
 
 const isSealKeyTarget = ({ type, id }: { type: string; id: string }): boolean =>
-  type === 'seal_key' && /^[0-9a-f]{32}$/.test(id);
+  type === 'seal_key' && KID_PATTERN.test(id);

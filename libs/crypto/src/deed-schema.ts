@@ -40,11 +40,13 @@ export const MAX_DEED_BYTES = 262_144;
 /** Of a person or a session, as an agent sent it (rule FORM-6). */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 
+/** ISO 4217, in lower case (rule FORM-3). */
+export const CURRENCY_PATTERN = /^[a-z]{3}$/;
+
 const UUID_PATTERN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const STREAM_PATTERN = /^[a-z]+(?:-[A-Za-z0-9_-]{1,200})?$/;
 const ADMIN_ACTION_PATTERN = /^[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}$/;
 const TARGET_TYPE_PATTERN = /^[a-z][a-z_]{0,63}$/;
-const CURRENCY_PATTERN = /^[a-z]{3}$/;
 
 const kid = matching(KID_PATTERN);
 const word = text(MAX_WORD_BYTES);

@@ -3,6 +3,10 @@ import { sha256 } from './digest.js';
 /** The 26 characters behind a prefix (rule FORM-1): 0-7, then lowercase base 32 without i, l, o, u. */
 export const ID_PATTERN = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
+/** The ids with one of these prefixes, as a pattern: for forms that take one. Inner code asks `isId`. */
+export const idPattern = (...prefixes: readonly string[]): RegExp =>
+  new RegExp(`^(?:${prefixes.join('|')})_${ID_PATTERN.source.slice(1)}`);
+
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_BYTES = 16;
 const DIGIT_BITS = 5;

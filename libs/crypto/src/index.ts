@@ -16,7 +16,7 @@ export {
   StrictJsonError,
   type StrictJsonReason,
 } from './strict-json.js';
-export { deriveDeedId, encodeId, ID_PATTERN, isId } from './ids.js';
+export { deriveDeedId, encodeId, ID_PATTERN, idPattern, isId } from './ids.js';
 export {
   COSE_MEDIA_TYPE,
   CoseError,
@@ -66,6 +66,7 @@ export {
   startOfChain,
 } from './deed-chain.js';
 export {
+  CURRENCY_PATTERN,
   DEED_VERSION,
   type DeedBody,
   MAX_DEED_BYTES,

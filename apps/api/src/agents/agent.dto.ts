@@ -11,17 +11,13 @@ import {
 } from 'class-validator';
 import type { JsonObject } from '#libs/crypto';
 import { AGENT_SCOPES, INTENT_MODES, type AgentScope, type IntentMode } from '#libs/domain/agents';
-import { ListQuery } from '../http/query-shape.js';
 import { IfPresent, Nested } from '../http/shape.js';
-import { FilterText } from '../lists/filter-text.decorator.js';
+import { filteredQuery } from '../lists/filters.js';
 
 const AGENT_EXPANDABLE = ['usage'];
 
-/** Query of GET /v1/agents. What the filters may hold: `list-agents.filters.ts`. */
-export class ListAgentsQuery extends ListQuery {
-  @FilterText() status?: string;
-  @FilterText() q?: string;
-
+/** Query of GET /v1/agents. */
+export class ListAgentsQuery extends filteredQuery('listAgents') {
   @IfPresent()
   @IsIn(AGENT_EXPANDABLE, { each: true, message: `must be ${AGENT_EXPANDABLE.join(', ')}` })
   'expand[]'?: string[];

@@ -10,13 +10,13 @@ import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { filtersIn } from '../lists/filters.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { AgentAnswers } from './agent-answers.js';
 import { AgentOwners } from './agent-owners.js';
 import { CreateAgentBody, ListAgentsQuery, UpdateAgentBody } from './agent.dto.js';
 import { apiKeyView } from './agent.view.js';
-import { parseAgentFilters } from './list-agents.filters.js';
 import { ListAgents } from './list-agents.query-handler.js';
 
 @Controller('v1/agents')
@@ -37,9 +37,10 @@ export class AgentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
     const { org } = exchange.caller;
+    const withUsage = query['expand[]']?.includes('usage') ?? false;
     return this.lists.page(
       { query, exchange, reply },
-      (page: PageRequest<TimePosition>) => new ListAgents(org, parseAgentFilters(query), page),
+      (page: PageRequest<TimePosition>) => new ListAgents(org, filtersIn('listAgents', query), page, withUsage),
       {
         item: ({ agent, usage }) => ({ ...this.answers.view(agent), ...(usage === null ? {} : { usage }) }),
         position: ({ agent: { agent: id, createdAt } }) => timePositionOf({ id, createdAt }),

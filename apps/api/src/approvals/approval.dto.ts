@@ -1,28 +1,18 @@
-import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { ListQuery } from '../http/query-shape.js';
+import { DIGEST_PATTERN } from '#libs/crypto';
+import { APPROVAL_DECISIONS, type ApprovalDecision } from '#libs/domain/gate';
+import { IsIn, IsString, Matches } from 'class-validator';
+import { ReasonText } from '../http/reason-text.decorator.js';
 import { IfPresent } from '../http/shape.js';
-import { FilterText } from '../lists/filter-text.decorator.js';
 
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const DIGEST_MESSAGE = 'must be the context_digest of the approval, sha256: and 64 hexadecimal digits';
-
-/** Query parameters of GET /v1/approvals. What they may hold: `list-approvals.filters.ts`. */
-export class ListApprovalsQuery extends ListQuery {
-  @FilterText() status?: string;
-  @FilterText() action?: string;
-  @FilterText() agent?: string;
-  @FilterText() tool?: string;
-}
 
 /** POST /v1/approvals/{id}/approve: what was looked at is named. */
 export class ApproveBody {
   @IsString({ message: DIGEST_MESSAGE })
-  @Matches(DIGEST, { message: DIGEST_MESSAGE })
+  @Matches(DIGEST_PATTERN, { message: DIGEST_MESSAGE })
   context_digest!: string;
 
-  @IfPresent()
-  @IsString({ message: 'must be a string' })
-  @MaxLength(280, { message: 'must have at most 280 characters' })
+  @ReasonText()
   reason?: string;
 }
 
@@ -30,12 +20,10 @@ export class ApproveBody {
 export class DenyBody {
   @IfPresent()
   @IsString({ message: DIGEST_MESSAGE })
-  @Matches(DIGEST, { message: DIGEST_MESSAGE })
+  @Matches(DIGEST_PATTERN, { message: DIGEST_MESSAGE })
   context_digest?: string;
 
-  @IfPresent()
-  @IsString({ message: 'must be a string' })
-  @MaxLength(280, { message: 'must have at most 280 characters' })
+  @ReasonText()
   reason?: string;
 }
 
@@ -50,6 +38,6 @@ export class DecideByLinkBody extends ApproveBody {
   @IsString({ message: 'must be a string' })
   token!: string;
 
-  @IsIn(['approve', 'deny'], { message: 'must be approve or deny' })
-  decision!: 'approve' | 'deny';
+  @IsIn(APPROVAL_DECISIONS, { message: `must be ${APPROVAL_DECISIONS.join(' or ')}` })
+  decision!: ApprovalDecision;
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { Digest, JsonObject } from '#libs/crypto';
-import { actionOfApproval, DecideApproval } from '#libs/domain/gate';
+import { actionOfApproval, type ApprovalDecision, DecideApproval } from '#libs/domain/gate';
 import { checkedReason, DomainError, parseId, type ApprovalId } from '#libs/domain/kernel';
 import { READ } from '../control-plane.js';
 import { ActionReader } from '../gate/action-reader.js';
@@ -54,7 +54,7 @@ export class ApprovalsController {
   }
 
   private async decide(
-    decision: 'approve' | 'deny',
+    decision: ApprovalDecision,
     id: string,
     { context_digest: contextDigest, reason }: DenyBody,
     exchange: Exchange,

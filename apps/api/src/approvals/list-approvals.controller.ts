@@ -18,12 +18,13 @@ import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import type { PageRequest } from '../lists/listed.js';
-import { ListApprovalsQuery } from './approval.dto.js';
 import { approvalView, standingOf } from './approval.view.js';
-import { parseApprovalFilters } from './list-approvals.filters.js';
 import { expiryPositionOf, ListApprovals, type ExpiryPosition } from './list-approvals.query-handler.js';
+
+class ListApprovalsQuery extends filteredQuery('listApprovals') {}
 
 /** What waits for people, and what they said. */
 @Controller()
@@ -44,7 +45,7 @@ export class ListApprovalsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
     const { caller } = exchange;
-    const filters = parseApprovalFilters(query);
+    const filters = filtersIn('listApprovals', query);
     const organization = await this.organization(caller.org);
     const now = timestampOf(this.clock.nowMs());
     const reader = caller.kind === 'person' ? await this.reader(caller.user) : null;

@@ -1,9 +1,10 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { approvalOf } from '#libs/domain/gate';
 import type { OrgId, Timestamp } from '#libs/domain/kernel';
-import { ApprovalRow, ProjectionWaiter, ReadModels, type OrgRows } from '#libs/infra/read-models';
+import { ApprovalRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { type Conditions, narrow } from '../lists/conditions.js';
+import type { FiltersOf } from '../lists/filters.js';
 import type { Listed, PageRequest } from '../lists/listed.js';
-import type { ApprovalFilters } from './list-approvals.filters.js';
 
 /** Where a page ended: what runs out first stands first. */
 export type ExpiryPosition = {
@@ -17,7 +18,7 @@ export const expiryPositionOf = ({ expiresAt, id }: ExpiryPosition): ExpiryPosit
 export class ListApprovals extends Query<Listed<ApprovalRow>> {
   constructor(
     readonly org: OrgId,
-    readonly filters: ApprovalFilters,
+    readonly filters: FiltersOf<'listApprovals'>,
     readonly page: PageRequest<ExpiryPosition>,
   ) {
     super();
@@ -35,18 +36,20 @@ export class ListApprovalsHandler implements IQueryHandler<ListApprovals> {
     // Its rows are written with those of the actions.
     const { lagEvents } = await this.waiter.catchUp(['actions']);
     const rows = this.readModels.of(org, ApprovalRow);
-    narrow(rows, filters);
+    narrow(rows, filters, CONDITIONS);
     if (page.after) rows.where('(row.expiresAt, row.id) > (:expiresAt, :id)', expiryPositionOf(page.after));
     rows.orderBy('expiresAt', 'ASC').orderBy('id', 'ASC');
     return { ...(await rows.page(page.limit)), lagEvents };
   }
 }
 
-const narrow = (rows: OrgRows<ApprovalRow>, { statuses, action, agent, tool }: ApprovalFilters): void => {
-  // An index gives the rows of one value in the order of the list, but not those of several.
-  if (statuses?.length === 1) rows.where('row.status = :status', { status: statuses[0] });
-  else if (statuses !== null) rows.where('row.status = ANY(:statuses)', { statuses });
-  if (action !== null) rows.where('row.id = :approval', { approval: approvalOf(action) });
-  if (agent !== null) rows.where('row.agent = :agent', { agent });
-  if (tool !== null) rows.where('row.tool = :tool', { tool });
+const CONDITIONS: Conditions<'listApprovals', ApprovalRow> = {
+  status: (rows, statuses) => {
+    // An index gives the rows of one value in the order of the list, but not those of several.
+    if (statuses.length === 1) rows.where('row.status = :status', { status: statuses[0] });
+    else rows.where('row.status = ANY(:statuses)', { statuses });
+  },
+  action: (rows, action) => rows.where('row.id = :approval', { approval: approvalOf(action) }),
+  agent: (rows, agent) => rows.where('row.agent = :agent', { agent }),
+  tool: (rows, tool) => rows.where('row.tool = :tool', { tool }),
 };

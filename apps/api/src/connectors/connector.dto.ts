@@ -1,6 +1,6 @@
 import { IsIn, IsObject, IsString, Matches, ValidateIf } from 'class-validator';
 import { DIGEST_PATTERN, type JsonObject } from '#libs/crypto';
-import type { ConnectorStatus } from '#libs/domain/connectors';
+import { CONNECTOR_STATUSES, type ConnectorStatus, CREDENTIAL_KINDS } from '#libs/domain/connectors';
 import { IfPresent } from '../http/shape.js';
 
 /** POST /v1/connectors. What the members may hold is the domain's to judge: it names the field of a config at fault. */
@@ -26,7 +26,7 @@ export class UpdateConnectorBody {
   description?: string | null;
 
   @IfPresent()
-  @IsIn(['active', 'disabled'], { message: 'must be active or disabled' })
+  @IsIn(CONNECTOR_STATUSES, { message: `must be ${CONNECTOR_STATUSES.join(' or ')}` })
   status?: ConnectorStatus;
 
   @IfPresent()
@@ -40,7 +40,7 @@ export class UpdateConnectorBody {
 
 /** The body of PUT /v1/connectors/{id}/credentials (rule CON-3). */
 export class PutCredentialsBody {
-  @IsString({ message: 'must be one of bearer, header, basic, query, none' })
+  @IsString({ message: `must be one of ${CREDENTIAL_KINDS.join(', ')}` })
   kind!: string;
 
   @IfPresent()

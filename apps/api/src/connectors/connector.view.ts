@@ -6,6 +6,7 @@ import {
   type LiveConnector,
   type ToolDescription,
 } from '#libs/domain/connectors';
+import { OFFERED_LEVELS } from '#libs/domain/policies';
 
 /**
  * The connector as the API shows it. Of its credential: what is known, never a value (rule CON-3).
@@ -69,7 +70,7 @@ export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonO
   title: tool.title ?? null,
   description: tool.description,
   side_effect: tool.sideEffect,
-  levels: tool.readBack === undefined ? ['L0'] : ['L0', 'L1'],
+  levels: tool.readBack === undefined ? ['L0'] : [...OFFERED_LEVELS],
   read_back: tool.readBack?.sentence ?? null,
   input_schema: tool.inputSchema,
 });

@@ -1,3 +1,5 @@
+import { isId } from '#libs/crypto';
+
 /** Each screen that there is, and how the ids of its details begin; null where it has none (rule CONSOLE-1). */
 const SCREENS: Readonly<Record<string, string | null>> = {
   actions: 'act',
@@ -25,5 +27,5 @@ export const isConsolePage = ({ screen, id }: Readonly<Record<string, string>>):
   if (screen === undefined || !Object.hasOwn(SCREENS, screen)) return false;
   if (id === undefined || SECTIONS[screen]?.includes(id) === true) return true;
   const prefix = SCREENS[screen];
-  return typeof prefix === 'string' && new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(id);
+  return typeof prefix === 'string' && isId(prefix, id);
 };

@@ -8,12 +8,13 @@ import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { Site } from '../http/site.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { actionView } from './action.view.js';
-import { ListActionsQuery } from './list-actions.dto.js';
-import { parseActionFilters } from './list-actions.filters.js';
 import { ListActions } from './list-actions.query-handler.js';
+
+class ListActionsQuery extends filteredQuery('listActions') {}
 
 @Controller()
 export class ListActionsController {
@@ -36,7 +37,8 @@ export class ListActionsController {
     const onlyAgent = caller.kind === 'agent' ? caller.agent : null;
     return this.lists.page(
       { query, exchange, reply },
-      (page: PageRequest<TimePosition>) => new ListActions(caller.org, parseActionFilters(query), page, onlyAgent),
+      (page: PageRequest<TimePosition>) =>
+        new ListActions(caller.org, filtersIn('listActions', query), page, onlyAgent),
       {
         item: ({ folded, deed }: ActionRow) => actionView({ action: folded, deed }, viewpoint),
         position: timePositionOf,

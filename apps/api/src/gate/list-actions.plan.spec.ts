@@ -7,7 +7,7 @@ import { actionRow, writeRows } from '../../../../test/support/given-rows.js';
 import { noKeys } from '../../../../test/support/no-keys.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import type { TimePosition } from '../lists/listed.js';
-import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
+import { filtersIn, type SentFilters } from '../lists/filters.js';
 import { ListActions, ListActionsHandler } from './list-actions.query-handler.js';
 
 const ROWS = 100_000;
@@ -92,12 +92,12 @@ describe('list of actions, 100,000 of them', () => {
   };
 
   const planOf = async (
-    sent: ActionFilterParameters,
+    sent: SentFilters<'listActions'>,
     after: TimePosition | null = null,
   ): Promise<{ nodes: readonly PlanNode[]; found: number; pages: number }> => {
     queries = [];
     const { rows } = await handler.execute(
-      new ListActions(TEST_ORG, parseActionFilters(sent), { limit: LIMIT, after }, null),
+      new ListActions(TEST_ORG, filtersIn('listActions', sent), { limit: LIMIT, after }, null),
     );
     const roots: PlanNode[] = [];
     for (const { sql, parameters } of [...queries]) {
@@ -138,7 +138,7 @@ describe('list of actions, 100,000 of them', () => {
     expectIndexed(await planOf({}, await page1000()), 'actions_by_time');
   });
 
-  it.each<[string, ActionFilterParameters]>([
+  it.each<[string, SentFilters<'listActions'>]>([
     ['actions_by_agent', { agent: testId('agt', 3) }],
     ['actions_by_key', { key: testId('key', 3) }],
     ['actions_by_key', { key: RARE_KEY }],
@@ -163,7 +163,7 @@ describe('list of actions, 100,000 of them', () => {
   });
 
   // Nothing matches; only the names of a hundred tools are read.
-  it.each<ActionFilterParameters>([
+  it.each<SentFilters<'listActions'>>([
     { tool: '*l*l*g' },
     { tool: `*${'o'.repeat(190)}*` },
     { q: 'oooooooooooooooo' },

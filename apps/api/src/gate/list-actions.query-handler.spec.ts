@@ -7,7 +7,7 @@ import { actionRow, writeRows } from '../../../../test/support/given-rows.js';
 import { noKeys } from '../../../../test/support/no-keys.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import type { TimePosition } from '../lists/listed.js';
-import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
+import { filtersIn, type SentFilters } from '../lists/filters.js';
 import { ListActions, ListActionsHandler } from './list-actions.query-handler.js';
 
 const OTHER_ORG = testId('org', 2);
@@ -64,11 +64,11 @@ describe('list of actions', () => {
   afterAll(() => readModels.drop());
 
   const list = (
-    sent: ActionFilterParameters,
+    sent: SentFilters<'listActions'>,
     options: { limit?: number; after?: TimePosition | null; org?: OrgId; onlyAgent?: AgentId | null } = {},
   ) => {
     const { limit = 25, after = null, org = TEST_ORG, onlyAgent = null } = options;
-    return handler.execute(new ListActions(org, parseActionFilters(sent), { limit, after }, onlyAgent));
+    return handler.execute(new ListActions(org, filtersIn('listActions', sent), { limit, after }, onlyAgent));
   };
   const numbers = (rows: readonly ActionRow[]) => rows.map(({ id }) => ROWS.findIndex((row) => row.id === id) + 1);
   const found = async (...sent: Parameters<typeof list>) => numbers((await list(...sent)).rows);
@@ -96,7 +96,7 @@ describe('list of actions', () => {
     expect(await found({ key: testId('key', 1) }, { onlyAgent: OTHER_AGENT })).toEqual([]);
   });
 
-  it.each<[ActionFilterParameters, number[]]>([
+  it.each<[SentFilters<'listActions'>, number[]]>([
     [{ agent: OTHER_AGENT }, [4]],
     [{ key: OTHER_KEY }, [4]],
     [{ key: OTHER_KEY, agent: testId('agt', 1) }, []],
@@ -157,7 +157,7 @@ describe('list of actions', () => {
       actionRow(1_000 + index, { org, tool: `bulk.t${index}`, errorCode: index === 7 ? 'timeout' : null }),
     );
     await writeRows(readModels.source, ActionRow, many);
-    const tools = async (sent: ActionFilterParameters) => (await list(sent, { org })).rows.map(({ tool }) => tool);
+    const tools = async (sent: SentFilters<'listActions'>) => (await list(sent, { org })).rows.map(({ tool }) => tool);
     expect(await tools({ q: 'K.T100' })).toEqual(['bulk.t1000', 'bulk.t100']);
     expect(await tools({ q: 'meou' })).toEqual(['bulk.t7']);
     expect(await tools({ tool: '*t99*', q: 't999' })).toEqual(['bulk.t999']);

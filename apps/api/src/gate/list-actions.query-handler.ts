@@ -9,8 +9,11 @@ import {
   ReadModels,
 } from '#libs/infra/read-models';
 import { NamedKeys } from '../agents/named-keys.js';
+import { type Conditions, narrow } from '../lists/conditions.js';
+import type { FiltersOf } from '../lists/filters.js';
 import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
-import type { ActionFilters } from './list-actions.filters.js';
+
+type ActionFilters = FiltersOf<'listActions'>;
 
 /** GET /v1/actions: newest first, by (created_at, id) descending. */
 export class ListActions extends Query<Listed<ActionRow>> {
@@ -37,7 +40,7 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
     const { lagEvents } = await this.waiter.catchUp(['actions']);
     const rows = this.readModels.of(org, ActionRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
-    narrow(rows, filters);
+    narrow(rows, filters, CONDITIONS);
     const areAnyLeft = (await this.narrowToKey(org, rows, filters)) && (await this.narrowToNames(org, rows, filters));
     if (!areAnyLeft) return { rows: [], hasMore: false, lagEvents };
     return { ...(await newestFirst(rows, page)), lagEvents };
@@ -52,13 +55,18 @@ export class ListActionsHandler implements IQueryHandler<ListActions> {
   }
 
   /**
-   * Narrows by tool glob and search text. If the organization uses few tools, the pattern is compared with its tool
+   * Narrows by tool and search text. If the organization uses few tools, the pattern is compared with its tool
    * names and error codes first, and the rows are then found by exact value: a pattern without matches needs no search,
    * and one match can use an index.
    * @returns whether any action can match
    */
-  private async narrowToNames(org: OrgId, rows: OrgRows<ActionRow>, { tool, text }: ActionFilters): Promise<boolean> {
-    if (tool !== null && tool.includes('*')) {
+  private async narrowToNames(
+    org: OrgId,
+    rows: OrgRows<ActionRow>,
+    { tool, q: text }: ActionFilters,
+  ): Promise<boolean> {
+    if (tool !== null && !tool.includes('*')) rows.where('row.tool = :tool', { tool });
+    else if (tool !== null) {
       const glob = { operator: 'LIKE', pattern: likeGlob(tool), max: NAMES_MAX } as const;
       const tools = await this.readModels.valuesLike(org, ActionRow, 'tool', glob);
       if (tools?.length === 0) return false;
@@ -107,24 +115,17 @@ const oneOf = (
   }
 };
 
-const narrow = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
-  const { agent, tool, ruleId, onBehalfOf, session, isShadowDifferent, createdFrom, createdBefore } = filters;
-  if (agent !== null) rows.where('row.agent = :agent', { agent });
-  if (tool !== null && !tool.includes('*')) rows.where('row.tool = :tool', { tool });
-  narrowToLists(rows, filters);
-  if (ruleId !== null) rows.where('row.ruleId = :ruleId', { ruleId });
-  if (onBehalfOf !== null) rows.where('row.onBehalfOf = :onBehalfOf', { onBehalfOf });
-  if (session !== null) rows.where('row.session = :session', { session });
-  if (isShadowDifferent) rows.where('row.shadowDiffers');
-  if (createdFrom !== null) rows.where('row.createdAt >= :createdFrom', { createdFrom });
-  if (createdBefore !== null) rows.where('row.createdAt < :createdBefore', { createdBefore });
-};
-
-const narrowToLists = (rows: OrgRows<ActionRow>, filters: ActionFilters): void => {
-  const { states, decisions, executions, verdicts, levels } = filters;
-  if (states !== null) oneOf(rows, 'state', { states });
-  if (decisions !== null) oneOf(rows, 'decision', { decisions });
-  if (executions !== null) oneOf(rows, 'execution', { executions });
-  if (verdicts !== null) oneOf(rows, 'verdict', { verdicts });
-  if (levels !== null) oneOf(rows, 'level', { levels });
+const CONDITIONS: Conditions<'listActions', ActionRow, 'key' | 'tool' | 'q'> = {
+  agent: (rows, agent) => rows.where('row.agent = :agent', { agent }),
+  state: (rows, states) => oneOf(rows, 'state', { states }),
+  decision: (rows, decisions) => oneOf(rows, 'decision', { decisions }),
+  rule_id: (rows, ruleId) => rows.where('row.ruleId = :ruleId', { ruleId }),
+  execution: (rows, executions) => oneOf(rows, 'execution', { executions }),
+  verdict: (rows, verdicts) => oneOf(rows, 'verdict', { verdicts }),
+  level: (rows, levels) => oneOf(rows, 'level', { levels }),
+  on_behalf_of: (rows, onBehalfOf) => rows.where('row.onBehalfOf = :onBehalfOf', { onBehalfOf }),
+  session: (rows, session) => rows.where('row.session = :session', { session }),
+  shadow_differs: (rows) => rows.where('row.shadowDiffers'),
+  'created_at[gte]': (rows, createdFrom) => rows.where('row.createdAt >= :createdFrom', { createdFrom }),
+  'created_at[lt]': (rows, createdBefore) => rows.where('row.createdAt < :createdBefore', { createdBefore }),
 };

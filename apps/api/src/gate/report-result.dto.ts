@@ -1,7 +1,9 @@
 import { canonicalize, isDigest, type Digest, type JsonValue } from '#libs/crypto';
-import type { EdgeResult, ExecutionStatus, ReportEdgeResult } from '#libs/domain/gate';
+import type { EdgeResult, ReportEdgeResult } from '#libs/domain/gate';
 import {
   DomainError,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
   isPlainText,
   parseTimestamp,
   timestampOf,
@@ -17,13 +19,12 @@ export const RESULT_MAX_BYTES = 1024 * 1024;
 const CLOCKS_DIFFER_MS = 60_000;
 const MESSAGE_MAX_CHARACTERS = 280;
 
-const STATUSES = ['succeeded', 'failed', 'unknown'] as const satisfies readonly ExecutionStatus[];
 const INSTANT = { message: 'must be an RFC 3339 date-time such as 2026-10-01T00:00:00Z' };
 const CODE_RULE = { message: 'must be 1 to 64 lowercase letters, digits or _, and begin with a letter' };
 
 /** The body of POST /v1/actions/{id}/result (rule GATE-17). */
 export class ReportResultBody {
-  @IsIn(STATUSES, { message: `must be ${STATUSES.join(', ')}` })
+  @IsIn(EXECUTION_STATUSES, { message: `must be ${EXECUTION_STATUSES.join(', ')}` })
   status!: ExecutionStatus;
 
   @IsString(INSTANT)

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import { IsIn, IsInt, IsObject, IsString, Max, Min } from 'class-validator';
+import { CALL_MODES, type CallMode } from '#libs/domain/kernel';
 import { IfPresent } from '../http/shape.js';
 
 /** The longest wait, in seconds (rule GATE-10). */
@@ -25,8 +26,8 @@ export class SubmitActionBody {
   wait?: number;
 
   @IfPresent()
-  @IsIn(['gateway', 'proxy'], { message: 'must be gateway or proxy' })
-  mode?: 'gateway' | 'proxy';
+  @IsIn(CALL_MODES, { message: `must be ${CALL_MODES.join(' or ')}` })
+  mode?: CallMode;
 
   /** Only in proxy mode. The tool belongs to an MCP server that the agent itself is connected to. */
   @IfPresent()

@@ -1,6 +1,5 @@
-import type { JsonObject } from '#libs/crypto';
+import { type JsonObject, REFERENCE_PATTERN } from '#libs/crypto';
 import { IsObject, IsString, Matches } from 'class-validator';
-import { REFERENCE } from '../http/call-references.js';
 import { IfPresent } from '../http/shape.js';
 
 const REFERENCE_RULE = { message: 'must be 1 to 256 letters, digits or . _ ~ : @ / + = -' };
@@ -17,12 +16,12 @@ export class VerifyIntentBody {
   args!: JsonObject;
 
   @IfPresent()
-  @Matches(REFERENCE, REFERENCE_RULE)
+  @Matches(REFERENCE_PATTERN, REFERENCE_RULE)
   @IsString(REFERENCE_RULE)
   on_behalf_of?: string;
 
   @IfPresent()
-  @Matches(REFERENCE, REFERENCE_RULE)
+  @Matches(REFERENCE_PATTERN, REFERENCE_RULE)
   @IsString(REFERENCE_RULE)
   session?: string;
 }

@@ -1,10 +1,8 @@
+import { REFERENCE_PATTERN } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 
 export const ON_BEHALF_OF_HEADER = 'Service-On-Behalf-Of';
 export const SESSION_HEADER = 'Service-Session';
-
-/** The form of both references (rule FORM-6). */
-export const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 
 /**
  * The reference in one of the two headers, or null when it was not sent.
@@ -12,7 +10,7 @@ export const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
  */
 export const parseReference = (header: string, values: readonly string[]): string | null => {
   if (values.length === 0) return null;
-  if (values.length > 1 || !REFERENCE.test(values[0] as string)) {
+  if (values.length > 1 || !REFERENCE_PATTERN.test(values[0] as string)) {
     throw new DomainError('validation_failed', {
       status: 422,
       param: header,

@@ -2,6 +2,7 @@ import { type IncomingMessage } from 'node:http';
 import {
   type Actor,
   CallEnd,
+  type CallMode,
   type Clock,
   type CommandMetadata,
   type EndSignal,
@@ -62,7 +63,7 @@ export class Exchange {
   actionId = '';
   isIdempotentReplay = false;
   /** The action that this request made, for the meter. `toolMs`: what its tool took; null until the answer is sealed. */
-  submission: { readonly mode: 'gateway' | 'proxy'; readonly toolMs: number | null } | null = null;
+  submission: { readonly mode: CallMode; readonly toolMs: number | null } | null = null;
   /** The client sent `Expect: 100-continue` and holds its body back until it is asked for. */
   awaitsContinue = false;
   private knownTrace: TraceContext | null | undefined;

@@ -21,20 +21,23 @@ export const QueryInteger = (min: number, max: number): PropertyDecorator => {
   };
 };
 
-const LIST_LIMIT_MAX = 100;
-const LIST_LIMIT_DEFAULT = 20;
-const LEDGER_LIST_LIMIT_DEFAULT = 25;
+export const LIST_LIMIT_MAX = 100;
+export const LIST_LIMIT_DEFAULT = 20;
+export const LEDGER_LIST_LIMIT_DEFAULT = 25;
 
-/** What every list takes. Extend it with the list's filters. */
+/** What every list takes. A list with filters has a shape of its own: `filteredQuery`. */
 export class ListQuery {
   /** Always there: the edge fills in the route's default. */
-  @QueryInteger(1, LIST_LIMIT_MAX)
   limit!: number;
-
-  @IfPresent()
-  @IsString()
   cursor?: string;
 }
+
+/** The rules of `ListQuery`, for the shape of a list. */
+export const declarePage = (shape: object): void => {
+  QueryInteger(1, LIST_LIMIT_MAX)(shape, 'limit');
+  for (const rule of [IfPresent(), IsString()]) rule(shape, 'cursor');
+};
+declarePage(ListQuery.prototype);
 
 /**
  * The instance of the query's shape that a handler gets, or null for a route that declares none.

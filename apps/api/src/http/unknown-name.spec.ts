@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ListActionsQuery } from '../gate/list-actions.dto.js';
 import { SubmitActionBody } from '../gate/submit-action.dto.js';
-import { ListDeedsQuery } from '../ledger/list-deeds.dto.js';
+import { filteredQuery } from '../lists/filters.js';
 import { fieldsOf } from './shape.js';
 import { nextAfterUnknown } from './unknown-name.js';
 
-const ACTIONS = fieldsOf(ListActionsQuery);
-const DEEDS = fieldsOf(ListDeedsQuery);
+const ACTIONS = fieldsOf(filteredQuery('listActions'));
+const DEEDS = fieldsOf(filteredQuery('listDeeds'));
 const SUBMIT = fieldsOf(SubmitActionBody);
 
 describe('after a name that an endpoint does not have', () => {

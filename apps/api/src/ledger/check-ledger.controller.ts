@@ -47,7 +47,7 @@ export class CheckLedgerController {
  * `last`
  */
 const rangeOf = ({ last, from }: CheckLedgerQuery): CheckedRange => {
-  const since = instantAtOrAfter('from', from);
+  const since = from === undefined ? null : instantAtOrAfter('from', from);
   if (since === null) return { last: last ?? LAST_DEFAULT };
   if (last !== undefined) throw queryProblem('from', 'cannot be sent together with last');
   return { since };

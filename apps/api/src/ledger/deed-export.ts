@@ -31,8 +31,8 @@ export class DeedExport {
 
   /** @throws {DomainError} `validation_failed` with `param` `from` or `to` */
   async prepare(org: OrgId, request: ExportRequest): Promise<PreparedExport> {
-    const from = instantAtOrAfter('from', request.from);
-    const to = instantAtOrAfter('to', request.to);
+    const from = request.from === undefined ? null : instantAtOrAfter('from', request.from);
+    const to = request.to === undefined ? null : instantAtOrAfter('to', request.to);
     if (from !== null && to !== null && from >= to) throw queryProblem('to', 'must be later than from');
     const range = await this.rangeOf(org, from, to);
     // The keys are listed after the head was read, so that they include every key that sealed a deed up to the head.

@@ -5,12 +5,13 @@ import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import type { PageRequest } from '../lists/listed.js';
 import { deedView } from './deed.view.js';
-import { ListDeedsQuery } from './list-deeds.dto.js';
-import { parseDeedFilters } from './list-deeds.filters.js';
 import { type DeedPosition, ListDeeds } from './list-deeds.query-handler.js';
+
+class ListDeedsQuery extends filteredQuery('listDeeds') {}
 
 @Controller()
 export class ListDeedsController {
@@ -28,7 +29,7 @@ export class ListDeedsController {
     const onlyAgent = caller.kind === 'agent' ? caller.agent : null;
     return this.lists.page(
       { query, exchange, reply },
-      (page: PageRequest<DeedPosition>) => new ListDeeds(caller.org, parseDeedFilters(query), page, onlyAgent),
+      (page: PageRequest<DeedPosition>) => new ListDeeds(caller.org, filtersIn('listDeeds', query), page, onlyAgent),
       { item: deedView, position: ({ row: { seq } }) => ({ seq }) },
     );
   }

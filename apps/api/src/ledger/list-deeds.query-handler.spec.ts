@@ -6,7 +6,7 @@ import { TEST_ORG, testId, testTime } from '../../../../test/support/given-log.j
 import { agentRow, deedRow, writeRows } from '../../../../test/support/given-rows.js';
 import { createTestReadModels, type TestReadModels } from '../../../../test/support/read-models.js';
 import { FindDeed, FindDeedHandler } from './find-deed.query-handler.js';
-import { type DeedFilterParameters, parseDeedFilters } from './list-deeds.filters.js';
+import { filtersIn, type SentFilters } from '../lists/filters.js';
 import { type DeedPosition, ListDeeds, ListDeedsHandler } from './list-deeds.query-handler.js';
 
 const OTHER_AGENT = testId('agt', 2);
@@ -33,14 +33,14 @@ describe('list of deeds', () => {
   afterAll(() => readModels.drop());
 
   const list = (
-    sent: DeedFilterParameters,
+    sent: SentFilters<'listDeeds'>,
     options: { limit?: number; after?: DeedPosition | null; org?: OrgId; onlyAgent?: AgentId | null } = {},
   ) => {
     const { limit = 25, after = null, org = TEST_ORG, onlyAgent = null } = options;
-    return handler.execute(new ListDeeds(org, parseDeedFilters(sent), { limit, after }, onlyAgent));
+    return handler.execute(new ListDeeds(org, filtersIn('listDeeds', sent), { limit, after }, onlyAgent));
   };
 
-  it.each<[DeedFilterParameters, number[]]>([
+  it.each<[SentFilters<'listDeeds'>, number[]]>([
     [{}, [1, 2, 3, 4, 5]],
     [{ order: 'asc' }, [1, 2, 3, 4, 5]],
     [{ order: 'desc' }, [5, 4, 3, 2, 1]],

@@ -1,8 +1,9 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { AgentId, OrgId } from '#libs/domain/kernel';
-import { AgentRow, DeedRow, type OrgRows, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { AgentRow, DeedRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
+import { type Conditions, narrow } from '../lists/conditions.js';
+import type { FiltersOf } from '../lists/filters.js';
 import type { Listed, PageRequest } from '../lists/listed.js';
-import type { DeedFilters } from './list-deeds.filters.js';
 
 // A type alias and not an interface, because only an alias is assignable to the JSON type of a cursor.
 export type DeedPosition = {
@@ -22,7 +23,7 @@ export interface ListedDeed {
 export class ListDeeds extends Query<Listed<ListedDeed>> {
   constructor(
     readonly org: OrgId,
-    readonly filters: DeedFilters,
+    readonly filters: FiltersOf<'listDeeds'>,
     readonly page: PageRequest<DeedPosition>,
     /**
      * The agent, if the caller's key is an agent's: it sees the deeds of its own actions only. Null for every other
@@ -46,7 +47,7 @@ export class ListDeedsHandler implements IQueryHandler<ListDeeds> {
     const { order } = filters;
     const rows = this.readModels.of(org, DeedRow);
     if (onlyAgent !== null) rows.where('row.agent = :onlyAgent', { onlyAgent });
-    narrow(rows, filters);
+    narrow(rows, filters, CONDITIONS);
     if (page.after) rows.where(order === 'asc' ? 'row.seq > :after' : 'row.seq < :after', { after: page.after.seq });
     const found = await rows.orderBy('seq', order === 'asc' ? 'ASC' : 'DESC').page(page.limit);
     const names = await this.namesOf(org, found.rows);
@@ -67,12 +68,11 @@ export class ListDeedsHandler implements IQueryHandler<ListDeeds> {
   }
 }
 
-const narrow = (rows: OrgRows<DeedRow>, filters: DeedFilters): void => {
-  const { kinds, action, issuedFrom, issuedBefore, seqFrom, seqBefore } = filters;
-  if (kinds !== null) rows.where('row.kind = ANY(:kinds)', { kinds });
-  if (action !== null) rows.where('row.action = :action', { action });
-  if (issuedFrom !== null) rows.where('row.issuedAt >= :issuedFrom', { issuedFrom });
-  if (issuedBefore !== null) rows.where('row.issuedAt < :issuedBefore', { issuedBefore });
-  if (seqFrom !== null) rows.where('row.seq >= :seqFrom', { seqFrom });
-  if (seqBefore !== null) rows.where('row.seq < :seqBefore', { seqBefore });
+const CONDITIONS: Conditions<'listDeeds', DeedRow, 'order'> = {
+  kind: (rows, kinds) => rows.where('row.kind = ANY(:kinds)', { kinds }),
+  action: (rows, action) => rows.where('row.action = :action', { action }),
+  'issued_at[gte]': (rows, issuedFrom) => rows.where('row.issuedAt >= :issuedFrom', { issuedFrom }),
+  'issued_at[lt]': (rows, issuedBefore) => rows.where('row.issuedAt < :issuedBefore', { issuedBefore }),
+  'seq[gte]': (rows, seqFrom) => rows.where('row.seq >= :seqFrom', { seqFrom }),
+  'seq[lt]': (rows, seqBefore) => rows.where('row.seq < :seqBefore', { seqBefore }),
 };

@@ -1,4 +1,4 @@
-import type { Digest } from '#libs/crypto';
+import { type Digest, DIGEST_PATTERN } from '#libs/crypto';
 import { FILE_MEDIA_TYPES, type FileMediaType } from '#libs/domain/ledger';
 import { IsIn, IsInt, IsString, Matches, Max, Min } from 'class-validator';
 
@@ -6,7 +6,7 @@ const BYTES = { message: `must be a whole number from 0 to ${Number.MAX_SAFE_INT
 
 /** POST /v1/deeds/files. */
 export class SealFileBody {
-  @Matches(/^sha256:[0-9a-f]{64}$/, { message: 'must be sha256: and 64 lower-case hexadecimal digits' })
+  @Matches(DIGEST_PATTERN, { message: 'must be sha256: and 64 lower-case hexadecimal digits' })
   sha256!: Digest;
 
   @IsInt(BYTES)

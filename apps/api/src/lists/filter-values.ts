@@ -2,15 +2,14 @@ import { parseTimestamp, type Timestamp, timestampOf } from '#libs/domain/kernel
 import { queryProblem } from '../http/query-string.js';
 
 /**
- * A comma list of known values, without repetitions; null when it was not sent.
+ * A comma list of known values, without repetitions.
  * @throws {DomainError} validation_failed for an empty list, an empty or another value
  */
 export const commaList = <Value extends string>(
   name: string,
-  text: string | undefined,
+  text: string,
   known: readonly Value[],
-): readonly Value[] | null => {
-  if (text === undefined) return null;
+): readonly Value[] => {
   const values = text.split(',');
   if (!values.every((value): value is Value => (known as readonly string[]).includes(value))) {
     throw queryProblem(name, `must be a comma list of ${known.join(', ')}`);
@@ -23,13 +22,12 @@ const FOUR_DIGIT_YEAR = /^(?!0000)\d{4}-/;
 const SUBMILLISECOND = /\.\d{3}\d*[1-9]/;
 
 /**
- * The first stored instant that is not before the one written; null when it was not sent. Stored instants have
+ * The first stored instant that is not before the one written. Stored instants have
  * milliseconds, so for a finer one the next millisecond is the same bound, whether inclusive from below or exclusive from
  * above.
  * @throws {DomainError} validation_failed when it is no RFC 3339 date-time
  */
-export const instantAtOrAfter = (name: string, text: string | undefined): Timestamp | null => {
-  if (text === undefined) return null;
+export const instantAtOrAfter = (name: string, text: string): Timestamp => {
   const epochMs = parseTimestamp(text);
   const instant = epochMs === null ? '' : timestampOf(SUBMILLISECOND.test(text) ? epochMs + 1 : epochMs);
   if (!FOUR_DIGIT_YEAR.test(instant)) {
@@ -39,12 +37,12 @@ export const instantAtOrAfter = (name: string, text: string | undefined): Timest
 };
 
 /** The same for every list that is searched (rule API-14). */
-const Q_CHARACTERS = { min: 2, max: 64 } as const;
+export const Q_CHARACTERS = { min: 2, max: 64 } as const;
 
-/** `q`. @throws {DomainError} validation_failed */
-export const searchText = (text: string): string => {
+/** @throws {DomainError} validation_failed */
+export const searchText = (name: string, text: string): string => {
   const { length } = [...text];
   const { min, max } = Q_CHARACTERS;
-  if (length < min || length > max) throw queryProblem('q', `must be ${min} to ${max} characters`);
+  if (length < min || length > max) throw queryProblem(name, `must be ${min} to ${max} characters`);
   return text;
 };

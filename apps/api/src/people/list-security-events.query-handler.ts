@@ -1,14 +1,15 @@
 import { Query, QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import type { OrgId } from '#libs/domain/kernel';
-import { ProjectionWaiter, ReadModels, SecurityEventRow, type SecurityEventType } from '#libs/infra/read-models';
+import { ProjectionWaiter, ReadModels, SecurityEventRow } from '#libs/infra/read-models';
+import { type Conditions, narrow } from '../lists/conditions.js';
+import type { FiltersOf } from '../lists/filters.js';
 import { type Listed, newestFirst, type PageRequest, type TimePosition } from '../lists/listed.js';
 
 /** GET /v1/security-events, newest first. */
 export class ListSecurityEvents extends Query<Listed<SecurityEventRow>> {
   constructor(
     readonly org: OrgId,
-    /** Null: of every type. */
-    readonly types: readonly SecurityEventType[] | null,
+    readonly filters: FiltersOf<'listSecurityEvents'>,
     readonly page: PageRequest<TimePosition>,
   ) {
     super();
@@ -22,10 +23,14 @@ export class ListSecurityEventsHandler implements IQueryHandler<ListSecurityEven
     private readonly waiter: ProjectionWaiter,
   ) {}
 
-  async execute({ org, types, page }: ListSecurityEvents): Promise<Listed<SecurityEventRow>> {
+  async execute({ org, filters, page }: ListSecurityEvents): Promise<Listed<SecurityEventRow>> {
     const { lagEvents } = await this.waiter.catchUp(['security_events']);
     const rows = this.readModels.of(org, SecurityEventRow);
-    if (types !== null) rows.where('row.type = ANY(:types)', { types });
+    narrow(rows, filters, CONDITIONS);
     return { ...(await newestFirst(rows, page)), lagEvents };
   }
 }
+
+const CONDITIONS: Conditions<'listSecurityEvents', SecurityEventRow> = {
+  type: (rows, types) => rows.where('row.type = ANY(:types)', { types }),
+};

@@ -1,6 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { IsIn } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import {
@@ -16,7 +15,6 @@ import {
   checkedChatAccounts,
   checkedReferences,
   Members,
-  type Membership,
   organizationDecider,
   type OrganizationEvent,
   requireMailAddress,
@@ -33,21 +31,14 @@ import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
-import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
-import { IfPresent } from '../http/shape.js';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { pageOfAll } from '../lists/page-of-all.js';
 import { membershipView } from './member.view.js';
 import { ChangeMemberBody, InviteMemberBody, RemoveMemberQuery } from './organization.dto.js';
 
-const STATUSES = ['invited', 'active', 'removed'] as const satisfies readonly Membership['status'][];
-
-class ListMembersQuery extends ListQuery {
-  @IfPresent()
-  @IsIn(STATUSES, { message: `must be one of ${STATUSES.join(', ')}` })
-  status?: Membership['status'];
-}
+class ListMembersQuery extends filteredQuery('listMembers') {}
 
 /** The people of the organization. */
 @Controller('v1/org/members')
@@ -66,9 +57,10 @@ export class MembersController {
     @Query() query: ListMembersQuery,
     @RequestContext() exchange: Exchange,
   ): Promise<ListEnvelope<JsonObject>> {
+    const { status: asked } = filtersIn('listMembers', query);
     const organization = await this.members.organization(exchange.caller.org);
     const wanted = [...organization.members.values()].filter(({ status }) =>
-      query.status === undefined ? status !== 'removed' : status === query.status,
+      asked === null ? status !== 'removed' : status === asked,
     );
     const addresses = await this.members.addressesOf(organization, wanted);
     return pageOfAll(wanted, query, this.cursors.forList(exchange, query), {

@@ -1,41 +1,31 @@
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateIf,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsObject, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { idPattern } from '#libs/crypto';
 import type { KeyId } from '#libs/domain/kernel';
 import {
   ACTIVE_KEYS_MAX,
   APPROVAL_SECONDS_MAX,
   APPROVAL_SECONDS_MIN,
+  APPROVAL_DOORS,
   type ApprovalDoor,
   RETENTION_DAYS_MAX,
   type Role,
   ROLES,
 } from '#libs/domain/people';
+import { ReasonText } from '../http/reason-text.decorator.js';
 import { IfPresent, Nested } from '../http/shape.js';
 
-const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly ApprovalDoor[];
-const DOOR_MESSAGE = `must be one of ${DOORS.join(', ')}`;
+const DOOR_MESSAGE = `must be one of ${APPROVAL_DOORS.join(', ')}`;
 const SECONDS_MESSAGE = `must be a whole number of seconds from ${APPROVAL_SECONDS_MIN} to ${APPROVAL_SECONDS_MAX}`;
 const KEYS_MESSAGE = `must be at most ${ACTIVE_KEYS_MAX} ids of admin keys, key_ and 26 characters each`;
 const DAYS_MESSAGE = `must be a whole number of days from 1 to ${RETENTION_DAYS_MAX}, or null for the default`;
 
 class ApprovalsBody {
   @IfPresent()
-  @IsIn(DOORS, { message: DOOR_MESSAGE })
+  @IsIn(APPROVAL_DOORS, { message: DOOR_MESSAGE })
   mail?: ApprovalDoor;
 
   @IfPresent()
-  @IsIn(DOORS, { message: DOOR_MESSAGE })
+  @IsIn(APPROVAL_DOORS, { message: DOOR_MESSAGE })
   chat?: ApprovalDoor;
 
   @IfPresent()
@@ -73,9 +63,7 @@ export class UpdateOrganizationBody {
 
 /** POST /v1/org/stop and /start */
 export class SwitchOrganizationBody {
-  @IfPresent()
-  @IsString({ message: 'must be a string' })
-  @MaxLength(280, { message: 'must have at most 280 characters' })
+  @ReasonText()
   reason?: string;
 }
 
@@ -94,7 +82,7 @@ const KeysToKeep = (): PropertyDecorator => {
     IfPresent(),
     IsArray({ message: KEYS_MESSAGE }),
     ArrayMaxSize(ACTIVE_KEYS_MAX, { message: KEYS_MESSAGE }),
-    Matches(/^key_[0-9a-hjkmnp-tv-z]{26}$/, { each: true, message: KEYS_MESSAGE }),
+    Matches(idPattern('key'), { each: true, message: KEYS_MESSAGE }),
   ];
   return (target, property) => {
     for (const rule of rules) rule(target, property);

@@ -1,23 +1,18 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
-import { SECURITY_EVENT_TYPES, type SecurityEventRow } from '#libs/infra/read-models';
+import { type SecurityEventRow } from '#libs/infra/read-models';
 import { CHANGE } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
-import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
-import { FilterText } from '../lists/filter-text.decorator.js';
-import { commaList } from '../lists/filter-values.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { type PageRequest, type TimePosition, timePositionOf } from '../lists/listed.js';
 import { ListSecurityEvents } from './list-security-events.query-handler.js';
 
-class ListSecurityEventsQuery extends ListQuery {
-  /** Types, separated by commas. */
-  @FilterText() type?: string;
-}
+class ListSecurityEventsQuery extends filteredQuery('listSecurityEvents') {}
 
 /**
  * Who signed in and out, whose sign-in failed, which keys and addresses changed, what was exported. Sign-ins and
@@ -34,10 +29,10 @@ export class SecurityEventsController {
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ListEnvelope<JsonObject>> {
-    const types = commaList('type', query.type, SECURITY_EVENT_TYPES);
+    const filters = filtersIn('listSecurityEvents', query);
     return this.lists.page(
       { query, exchange, reply },
-      (page: PageRequest<TimePosition>) => new ListSecurityEvents(exchange.caller.org, types, page),
+      (page: PageRequest<TimePosition>) => new ListSecurityEvents(exchange.caller.org, filters, page),
       { item: viewOf, position: timePositionOf },
     );
   }

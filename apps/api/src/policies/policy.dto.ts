@@ -1,5 +1,6 @@
 import { IsIn, IsString, Matches } from 'class-validator';
-import type { PolicyVersionId } from '#libs/domain/kernel';
+import { idPattern } from '#libs/crypto';
+import { POLICY_MODES, type PolicyVersionId } from '#libs/domain/kernel';
 import type { PolicyMode } from '#libs/domain/people';
 import { IfPresent } from '../http/shape.js';
 
@@ -28,13 +29,13 @@ export class AddPolicyVersionBody {
   notes?: string;
 
   @IfPresent()
-  @Matches(/^pv_[0-7][0-9a-hjkmnp-tv-z]{25}$/, { message: 'must be the id of a version, pv_ and 26 characters' })
+  @Matches(idPattern('pv'), { message: 'must be the id of a version, pv_ and 26 characters' })
   expected_latest_version?: PolicyVersionId;
 }
 
 /** POST .../activate and .../deactivate. */
 export class ChangeSlotBody {
-  @IsIn(['enforce', 'shadow'], { message: 'must be enforce or shadow' })
+  @IsIn(POLICY_MODES, { message: `must be ${POLICY_MODES.join(' or ')}` })
   mode!: PolicyMode;
 
   /** Stands in the admin deed. */

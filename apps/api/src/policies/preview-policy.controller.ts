@@ -5,12 +5,12 @@ import { type BesideDraft, PolicyPreview, policyOutcomeOf, type LivingAction, ty
 import { Clock, Turns } from '#libs/domain/kernel';
 import { compiledOrRefused, evaluatePolicy, type CompiledPolicy, type PolicyInput } from '#libs/domain/policies';
 import { comparedWith } from '#libs/domain/replays';
-import { type ActionFilters, parseActionFilters } from '../gate/list-actions.filters.js';
 import { ListActions } from '../gate/list-actions.query-handler.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { WindowLimit } from '../http/window-limit.js';
+import { filtersIn } from '../lists/filters.js';
 import { type TimePosition, timePositionOf } from '../lists/listed.js';
 import { PolicyInForce } from './policy-in-force.js';
 import { TRIAL_BODY } from './policy-routes.js';
@@ -52,7 +52,7 @@ export class PreviewPolicyController {
     const endsAtMs = this.clock.monotonicMs() + PREVIEW_MS;
     const { policy } = await compiledOrRefused(body.source);
     const { agent, tool, actions = PREVIEWED_ACTIONS.default } = body;
-    const filters = parseActionFilters({
+    const filters = filtersIn('listActions', {
       ...(agent === undefined ? {} : { agent }),
       ...(tool === undefined ? {} : { tool }),
     });
@@ -104,7 +104,7 @@ interface Judges {
 
 interface Asked {
   readonly org: Exchange['caller']['org'];
-  readonly filters: ActionFilters;
+  readonly filters: ListActions['filters'];
   readonly actions: number;
   readonly endsAtMs: number;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#libs/crypto';
+import { idPattern, type JsonObject, type JsonValue } from '#libs/crypto';
 import { IsInt, IsObject, IsString, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
@@ -54,7 +54,7 @@ export class PreviewPolicyBody {
   actions?: number;
 
   @IfPresent()
-  @Matches(/^agt_[0-7][0-9a-hjkmnp-tv-z]{25}$/, { message: 'must be the id of an agent, agt_ and 26 characters' })
+  @Matches(idPattern('agt'), { message: 'must be the id of an agent, agt_ and 26 characters' })
   agent?: string;
 
   @IfPresent()

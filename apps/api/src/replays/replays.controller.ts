@@ -9,9 +9,12 @@ import type { Exchange } from '../http/exchange.js';
 import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { type TimePosition, timePositionOf } from '../lists/listed.js';
 import { policyId } from '../policies/policy-reader.js';
-import { ListReplaysQuery, policyFilter, StartReplayBody, windowOf } from './replay.dto.js';
+import { StartReplayBody, windowOf } from './replay.dto.js';
+
+class ListReplaysQuery extends filteredQuery('listReplays') {}
 
 /** What a version of a policy would have said of the actions of the past. */
 @Controller()
@@ -46,7 +49,7 @@ export class ReplaysController {
     @Query() query: ListReplaysQuery,
     @RequestContext() exchange: Exchange,
   ): Promise<ListEnvelope<JsonObject>> {
-    const policy = policyFilter(query.policy);
+    const { policy } = filtersIn('listReplays', query);
     const cursors = this.cursors.forList(exchange, query);
     const after = cursors.after as TimePosition | null;
     const page = await this.replays.list(exchange.caller.org, { policy, limit: query.limit, after });

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import { Clock, DomainError, parseId } from '#libs/domain/kernel';
-import { DELIVERY_STATUSES, WebhookDeliveries } from '#libs/domain/webhooks';
+import { WebhookDeliveries } from '#libs/domain/webhooks';
 import { CHANGE } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
@@ -9,9 +9,9 @@ import { type ListEnvelope, pageOf } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { WindowLimit } from '../http/window-limit.js';
-import { commaList } from '../lists/filter-values.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { type TimePosition, timePositionOf } from '../lists/listed.js';
-import { ListDeliveriesQuery, RedeliverBody } from './webhook.dto.js';
+import { RedeliverBody } from './webhook.dto.js';
 import { deliveryView } from './webhook.view.js';
 import { webhookId } from './webhook-id.js';
 
@@ -20,6 +20,8 @@ const TESTS_A_MINUTE = 10;
 const MINUTE_MS = 60_000;
 /** The setting of an attempt allows a minute; what stands around it takes moments. */
 const TEST_TIMEOUT_MS = 75_000;
+
+class ListDeliveriesQuery extends filteredQuery('listWebhookDeliveries') {}
 
 @Controller('v1/webhooks/:id')
 export class WebhookDeliveriesController {
@@ -41,7 +43,7 @@ export class WebhookDeliveriesController {
     @Query() query: ListDeliveriesQuery,
     @RequestContext() exchange: Exchange,
   ): Promise<ListEnvelope<JsonObject>> {
-    const statuses = commaList('status', query.status, DELIVERY_STATUSES);
+    const { status: statuses } = filtersIn('listWebhookDeliveries', query);
     const cursors = this.cursors.forList(exchange, query);
     const after = cursors.after as TimePosition | null;
     const page = await this.deliveries.list(exchange.caller.org, webhookId(id), {

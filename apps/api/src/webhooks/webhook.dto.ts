@@ -1,17 +1,10 @@
 import { IsArray, IsIn, IsInt, IsString, Max, Min, ValidateIf } from 'class-validator';
 import { OVERLAP_MAX_SECONDS } from '#libs/domain/agents';
-import type { WebhookStatus } from '#libs/domain/webhooks';
-import { ListQuery } from '../http/query-shape.js';
+import { WEBHOOK_STATUSES, type WebhookStatus } from '#libs/domain/webhooks';
 import { IfPresent } from '../http/shape.js';
-import { FilterText } from '../lists/filter-text.decorator.js';
 
 const OVERLAP_MESSAGE = `must be a whole number of seconds from 0 to ${OVERLAP_MAX_SECONDS} (7 days)`;
 const EVENTS_MESSAGE = 'must be an array of event types';
-
-/** GET /v1/webhooks/{id}/deliveries. */
-export class ListDeliveriesQuery extends ListQuery {
-  @FilterText() status?: string;
-}
 
 /** POST /v1/webhooks. What the members may hold is the domain's to judge. */
 export class CreateWebhookBody {
@@ -43,7 +36,7 @@ export class UpdateWebhookBody {
   description?: string | null;
 
   @IfPresent()
-  @IsIn(['active', 'disabled'], { message: 'must be active or disabled' })
+  @IsIn(WEBHOOK_STATUSES, { message: `must be ${WEBHOOK_STATUSES.join(' or ')}` })
   status?: WebhookStatus;
 }
 

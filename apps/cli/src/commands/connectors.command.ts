@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { ConnectorTest } from '#libs/domain/connectors';
 import { parseId } from '#libs/domain/kernel';
 import { fileArgument, urlArgument } from '../arguments.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
@@ -12,7 +13,7 @@ interface TestOptions extends ServiceOptions, JsonOption {}
 const TEST_TIMEOUT_MS = 95_000;
 
 interface ShownTest {
-  readonly status: 'passing' | 'warnings' | 'failing';
+  readonly status: ConnectorTest['status'];
   readonly checks: readonly {
     readonly check: string;
     readonly status: string;

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { ActionId } from '#libs/domain/kernel';
+import { type ActionId, DECISION_OUTCOMES, type DecisionOutcome } from '#libs/domain/kernel';
 import { fileArgument, idArgument, STANDARD_INPUT, urlArgument } from '../arguments.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
@@ -106,12 +106,10 @@ const registerTest = (policies: Command, context: CommandContext): void => {
   ).addHelpText('after', KEY_EXIT);
 };
 
-const OUTCOMES = ['allow', 'deny', 'require_approval'] as const;
-
 interface DryRunOptions extends PolicyOptions {
   readonly action?: ActionId;
   readonly input?: string;
-  readonly expect?: (typeof OUTCOMES)[number];
+  readonly expect?: DecisionOutcome;
 }
 
 const registerDryRun = (policies: Command, context: CommandContext): void => {
@@ -121,7 +119,7 @@ const registerDryRun = (policies: Command, context: CommandContext): void => {
       .summary('put one call to a policy')
       .option('--action <id>', 'a recorded call, by its action', idArgument('act'))
       .option('--input <file>', `a call as a JSON object, or ${STANDARD_INPUT} for standard input`, fileArgument)
-      .addOption(new Option('--expect <decision>', 'end with 1 when it decides otherwise').choices(OUTCOMES))
+      .addOption(new Option('--expect <decision>', 'end with 1 when it decides otherwise').choices(DECISION_OUTCOMES))
       .action(async (file: string, options: DryRunOptions) => {
         requireOneOfStandardInput(file, options.input);
         const call = await callIn(options);

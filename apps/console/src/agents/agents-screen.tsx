@@ -1,10 +1,11 @@
 import { Link } from 'wouter';
 import { useNew } from '../kernel/address.ts';
 import type { Schemas } from '../kernel/client.ts';
+import { LIST_AGENTS_FILTERS } from '../kernel/contract.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useMay } from '../kernel/session.tsx';
 import { AgentBadge } from '../kit/badges.tsx';
-import { ChoiceChip, SearchField } from '../kit/filters.tsx';
+import { ChoiceChip, choicesOf, GivenChips, SearchField } from '../kit/filters.tsx';
 import { Button, Empty, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
@@ -14,13 +15,11 @@ import { NewAgent } from './new-agent.tsx';
 import { agentPages } from './queries.ts';
 import styles from './agents.module.css';
 
-const FILTERS = ['status', 'q'] as const;
-
 /** The agents, what each used up today, and its status. */
 export const AgentsScreen = () => {
   const may = useMay('admin');
   const { isNew: isMaking, begin, end } = useNew();
-  const list = useFilteredList(FILTERS, agentPages);
+  const list = useFilteredList(LIST_AGENTS_FILTERS, agentPages);
   // The service orders agents by the time they were made. Once all are loaded, they are ordered here: the most recently
   // active first.
   const isWhole = !list.hasNextPage;
@@ -53,12 +52,9 @@ const Chips = () => (
     <SearchField name="q" label="Name, id or key" />
     <ChoiceChip
       name="status"
-      choices={[
-        ['active', 'active'],
-        ['stopped', 'stopped'],
-        ['suspended', 'suspended'],
-      ]}
+      choices={choicesOf<Schemas['AgentStatus']>({ active: 'active', stopped: 'stopped', suspended: 'suspended' })}
     />
+    <GivenChips names={LIST_AGENTS_FILTERS} except={['q', 'status']} />
   </>
 );
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -72,7 +73,7 @@ export const AgentBrake = ({ agent }: { readonly agent: Agent }) => {
           Reason, sealed in the deed (optional)
           <input
             className={kit['field']}
-            maxLength={280}
+            maxLength={REASON_TEXT_MAX_LENGTH}
             value={reason}
             onChange={({ target }) => setReason(target.value)}
           />

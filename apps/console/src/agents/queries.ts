@@ -9,7 +9,7 @@ export const everyAgent = everyOf('/v1/agents', {}, { staleTime: NAMES_STALE_MS 
 /** The agents that may call tools now, with what each used up today. */
 export const activeAgents = everyOf(
   '/v1/agents',
-  { query: { status: 'active', 'expand[]': ['usage'] } },
+  { query: { status: ['active'], 'expand[]': ['usage'] } },
   { staleTime: 5_000 },
 );
 

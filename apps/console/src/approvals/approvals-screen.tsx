@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Schemas } from '../kernel/client.ts';
+import { LIST_APPROVALS_FILTERS } from '../kernel/contract.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useNames } from '../kernel/members.ts';
 import { ApprovalBadge, EffectBadge } from '../kit/badges.tsx';
-import { ChoiceChip, GivenChip } from '../kit/filters.tsx';
+import { ChoiceChip, GivenChips } from '../kit/filters.tsx';
 import { Empty, Money, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
@@ -15,12 +16,10 @@ import { inShort } from './in-short.ts';
 import { approvalPages, askedQuery } from './queries.ts';
 import { TimeLeft } from './time-left.tsx';
 
-const FILTERS = ['status', 'action', 'agent', 'tool'] as const;
-
 /** The approvals that wait for people, those that expire first on top. */
 export const ApprovalsScreen = () => {
   const waiting = useWaiting();
-  const list = useFilteredList(FILTERS, approvalPages);
+  const list = useFilteredList(LIST_APPROVALS_FILTERS, approvalPages);
   return (
     <>
       <ScreenHead
@@ -56,9 +55,7 @@ const Chips = () => (
         ['all', 'all'],
       ]}
     />
-    <GivenChip name="agent" label="agent" />
-    <GivenChip name="tool" label="tool" />
-    <GivenChip name="action" label="action" />
+    <GivenChips names={LIST_APPROVALS_FILTERS} except={['status']} />
   </>
 );
 

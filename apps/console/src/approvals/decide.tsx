@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { Failure } from '../kit/failure.tsx';
@@ -13,7 +14,7 @@ import { pressOf, whyNot, wordsOf } from './decision.ts';
 type Approval = Schemas['Approval'];
 
 interface Word {
-  readonly decision: 'approve' | 'deny';
+  readonly decision: Schemas['ApprovalDecision'];
   readonly digest: string | null;
   readonly reason: string;
 }
@@ -115,7 +116,7 @@ const Reason = ({ reason, onChange }: { readonly reason: string; readonly onChan
     <input
       className={kit['field']}
       aria-label="Reason, sealed in the deed"
-      maxLength={280}
+      maxLength={REASON_TEXT_MAX_LENGTH}
       value={reason}
       onChange={({ target }) => onChange(target.value)}
     />

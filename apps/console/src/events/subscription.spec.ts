@@ -1,21 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { EVENT_TYPE_VALUES } from '../kernel/contract.ts';
 import { chosenBy, GROUPS, inWords, type Pattern, toggled } from './subscription.ts';
-
-/** All names of `EventType` in the OpenAPI document. */
-const told = (): readonly string[] => {
-  const document = readFileSync(new URL('../../../api/src/openapi/events.yaml', import.meta.url), 'utf8');
-  const [, list = ''] = /^ {4}EventType:\n[^]*?enum:\n((?: {8}- .+\n)+)/m.exec(document) ?? [];
-  return [...list.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
-};
 
 describe('the types to choose from', () => {
   it('are all that the service sends, each once and in the group of its object', () => {
     const offered = GROUPS.flatMap(({ types }) => types.map(({ type }) => type));
     expect(offered.toSorted()).toEqual(
-      told()
-        .filter((type) => type !== 'webhook.test' && !/^(anomaly|suggestion|decoder)\./.test(type))
-        .toSorted(),
+      EVENT_TYPE_VALUES.filter(
+        (type) => type !== 'webhook.test' && !/^(anomaly|suggestion|decoder)\./.test(type),
+      ).toSorted(),
     );
     for (const { family, types } of GROUPS)
       for (const { type } of types) expect(`${type.split('.')[0] ?? ''}.*`).toBe(family);

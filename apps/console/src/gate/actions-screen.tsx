@@ -1,10 +1,11 @@
 import { Link } from 'wouter';
 import type { Schemas } from '../kernel/client.ts';
 import { useFilters } from '../kernel/address.ts';
+import { LIST_ACTIONS_FILTERS } from '../kernel/contract.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { duration } from '../kernel/times.ts';
 import { EvidenceBadge, StatusBadge } from '../kit/badges.tsx';
-import { ChoiceChip, GivenChip, SearchField, TextChip, TimeChip } from '../kit/filters.tsx';
+import { ChoiceChip, choicesOf, GivenChips, SearchField, TextChip, TimeChip } from '../kit/filters.tsx';
 import { cx, Empty, None, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
@@ -16,14 +17,8 @@ import { actionPages } from './queries.ts';
 import { TestMark } from './test-mark.tsx';
 import { whyOf } from './why.ts';
 
-/** The API's names of the filters, which the address uses too. */
-const FILTERS = [
-  ...['agent', 'key', 'tool', 'state', 'decision', 'rule_id', 'execution', 'verdict', 'level'],
-  ...['on_behalf_of', 'session', 'shadow_differs', 'created_at[gte]', 'created_at[lt]', 'q'],
-] as const;
-
 export const ActionsScreen = () => {
-  const list = useFilteredList(FILTERS, actionPages);
+  const list = useFilteredList(LIST_ACTIONS_FILTERS, actionPages);
   return (
     <>
       <ScreenHead title="Actions" about="Every tool call of your agents, with its decision and outcome." />
@@ -33,6 +28,11 @@ export const ActionsScreen = () => {
     </>
   );
 };
+
+const WITH_CHIP = [
+  ...['q', 'created_at', 'agent', 'key', 'on_behalf_of', 'rule_id', 'decision'],
+  ...['verdict', 'level', 'execution', 'state', 'tool', 'session'],
+];
 
 const Chips = () => (
   <>
@@ -44,19 +44,19 @@ const Chips = () => (
     <TextChip name="rule_id" label="rule" hint="Rule id" />
     <ChoiceChip
       name="decision"
-      choices={[
-        ['allow', 'allowed'],
-        ['deny', 'denied'],
-        ['require_approval', 'approval required'],
-      ]}
+      choices={choicesOf<Schemas['Outcome']>({
+        allow: 'allowed',
+        deny: 'denied',
+        require_approval: 'approval required',
+      })}
     />
     <ChoiceChip
       name="verdict"
-      choices={[
-        ['VERIFIED', 'verified'],
-        ['MISMATCH', 'mismatch'],
-        ['UNVERIFIABLE', 'unverifiable'],
-      ]}
+      choices={choicesOf<Schemas['Verdict']>({
+        VERIFIED: 'verified',
+        MISMATCH: 'mismatch',
+        UNVERIFIABLE: 'unverifiable',
+      })}
     />
     <ChoiceChip
       name="level"
@@ -68,25 +68,21 @@ const Chips = () => (
     <ChoiceChip
       name="execution"
       label="outcome"
-      choices={[
-        ['succeeded', 'succeeded'],
-        ['failed', 'failed'],
-        ['unknown', 'unknown'],
-      ]}
+      choices={choicesOf<Schemas['ExecutionStatus']>({ succeeded: 'succeeded', failed: 'failed', unknown: 'unknown' })}
     />
     <ChoiceChip
       name="state"
-      choices={[
-        ['pending_approval', 'waiting for approval'],
-        ['executing', 'executing'],
-        ['witnessing', 'witnessing'],
-        ['recorded', 'recorded'],
-        ['sealed', 'sealed'],
-      ]}
+      choices={choicesOf<Schemas['ActionState']>({
+        pending_approval: 'waiting for approval',
+        executing: 'executing',
+        witnessing: 'witnessing',
+        recorded: 'recorded',
+        sealed: 'sealed',
+      })}
     />
     <TextChip name="tool" label="tool" hint="Tool name; * matches any text" />
     <TextChip name="session" label="session" hint="Session reference that the agent sent" />
-    <GivenChip name="shadow_differs" label="shadow differs" />
+    <GivenChips names={LIST_ACTIONS_FILTERS} except={WITH_CHIP} />
   </>
 );
 

@@ -1,9 +1,7 @@
+import { REFERENCE_PATTERN, RULE_ID_PATTERN } from '../kernel/contract.ts';
 import { keyNameIn } from '../kernel/key-name.ts';
 import type { Names } from '../ledger/names.ts';
 
-/** The format of an on-behalf-of or session reference in a request header. */
-const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
-const RULE_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const AGENTS_MAX = 3;
 
 interface Meant {
@@ -27,7 +25,7 @@ export const meantBy = (text: string, agents: Names): readonly Meant[] => {
       .slice(0, AGENTS_MAX)
       .map(([id, said]) => ({ name: 'agent', word: 'agent', value: id, said })),
     ...(key === null ? [] : [exact('key', 'key', key)]),
-    ...(REFERENCE.test(text) ? [exact('on_behalf_of', 'on behalf of'), exact('session', 'session')] : []),
-    ...(RULE_ID.test(text) ? [exact('rule_id', 'rule')] : []),
+    ...(REFERENCE_PATTERN.test(text) ? [exact('on_behalf_of', 'on behalf of'), exact('session', 'session')] : []),
+    ...(RULE_ID_PATTERN.test(text) ? [exact('rule_id', 'rule')] : []),
   ];
 };

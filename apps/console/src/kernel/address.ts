@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { idPattern } from './id-pattern.ts';
 import { withoutKeySecrets } from './key-name.ts';
 
 /** The filters of a screen, kept in the query of its address under the API's names for them. */
@@ -46,8 +47,10 @@ const SCREEN_OF_ID: Readonly<Record<string, string>> = {
   whk: 'settings',
 };
 
+const SCREEN_ID = idPattern(...Object.keys(SCREEN_OF_ID));
+
 /** The path of the page about a pasted id; null if the text is no id, or no page shows its kind. */
 export const placeOfId = (text: string): string | null => {
-  const [, whole, prefix] = /^((act|apr|agt|pol|con|deed|whk)_[0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(text.trim()) ?? [];
+  const [whole, prefix] = SCREEN_ID.exec(text.trim()) ?? [];
   return whole === undefined || prefix === undefined ? null : `/${SCREEN_OF_ID[prefix] ?? ''}/${whole}`;
 };

@@ -2212,7 +2212,7 @@ export interface components {
                 message: string;
                 /** @description The field, parameter or header at fault; null when no single one is. */
                 param: string | null;
-                request_id: string;
+                request_id: components["schemas"]["RequestId"];
                 /** Format: uri */
                 doc_url: string;
                 /** @description On `policy_invalid` only. */
@@ -2249,8 +2249,11 @@ export interface components {
         OrgId: string;
         MembershipId: string;
         SessionId: string;
+        RequestId: string;
+        SearchText: string;
+        ReasonText: string;
         Reason: {
-            reason?: string;
+            reason?: components["schemas"]["ReasonText"];
         };
         /**
          * @description `actions:undo` is reserved: no operation asks for it.
@@ -2262,14 +2265,15 @@ export interface components {
          * @enum {string}
          */
         IntentMode: "off" | "optional" | "required";
+        /** @enum {string} */
+        AgentStatus: "active" | "stopped" | "suspended";
         Agent: {
             /** @constant */
             object: "agent";
             id: components["schemas"]["AgentId"];
             /** @description For people; never changes. Several agents may have the same. */
             name: string;
-            /** @enum {string} */
-            status: "active" | "stopped" | "suspended";
+            status: components["schemas"]["AgentStatus"];
             /** @description Why it was stopped or suspended. */
             status_reason: string | null;
             labels: components["schemas"]["Labels"];
@@ -2333,7 +2337,7 @@ export interface components {
         };
         ChangeAgentStatus: {
             /** @description One line; sealed in the deed. */
-            reason?: string;
+            reason?: components["schemas"]["ReasonText"];
         };
         ChangedAgentStatus: components["schemas"]["Agent"] & {
             deed: components["schemas"]["ChangeDeed"];
@@ -2350,6 +2354,7 @@ export interface components {
         ChangeDeed: components["schemas"]["DeedId"] | null;
         /** @description The whole key, shown this once. Null in the answer to a repetition. */
         ShownSecret: string | null;
+        KeyName: string;
         ApiKey: {
             /** @constant */
             object: "api_key";
@@ -2408,23 +2413,28 @@ export interface components {
             deleted: true;
             deed: components["schemas"]["DeedId"];
         };
+        /** @enum {string} */
+        ApprovalStatus: "pending" | "approved" | "denied" | "expired" | "cancelled";
+        /** @enum {string} */
+        ApprovalDecision: "approve" | "deny";
+        /** @description Values of `ApprovalStatus`, separated by commas, or `all`. */
+        ApprovalStatusFilter: string;
         Approve: {
             context_digest: components["schemas"]["Digest"];
-            reason?: string;
+            reason?: components["schemas"]["ReasonText"];
         };
         Deny: {
             context_digest?: components["schemas"]["Digest"];
-            reason?: string;
+            reason?: components["schemas"]["ReasonText"];
         };
         ApprovalLinkToken: {
             token: string;
         };
         ApprovalLinkDecision: {
             token: string;
-            /** @enum {unknown} */
-            decision: "approve" | "deny";
+            decision: components["schemas"]["ApprovalDecision"];
             context_digest: components["schemas"]["Digest"];
-            reason?: string;
+            reason?: components["schemas"]["ReasonText"];
         };
         ApprovalLink: {
             /** @constant */
@@ -2438,8 +2448,7 @@ export interface components {
             /** @constant */
             object: "approval";
             id: components["schemas"]["ApprovalId"];
-            /** @enum {unknown} */
-            status: "pending" | "approved" | "denied" | "expired" | "cancelled";
+            status: components["schemas"]["ApprovalStatus"];
             action: components["schemas"]["ActionId"];
             agent: {
                 id: components["schemas"]["AgentId"];
@@ -2609,6 +2618,8 @@ export interface components {
          */
         ServedConnectorTypeName: "rest";
         /** @enum {string} */
+        ConnectorStatus: "active" | "disabled";
+        /** @enum {string} */
         CredentialKind: "bearer" | "header" | "basic" | "query" | "none";
         Connector: {
             /** @constant */
@@ -2617,8 +2628,7 @@ export interface components {
             name: components["schemas"]["ConnectorName"];
             type: components["schemas"]["ConnectorTypeName"];
             description: string | null;
-            /** @enum {string} */
-            status: "active" | "disabled";
+            status: components["schemas"]["ConnectorStatus"];
             config: components["schemas"]["ConnectorConfig"];
             config_hash: components["schemas"]["Digest"];
             /** @description What may be known of it; null when there is none. */
@@ -2690,8 +2700,7 @@ export interface components {
         };
         UpdateConnector: {
             description?: string | null;
-            /** @enum {string} */
-            status?: "active" | "disabled";
+            status?: components["schemas"]["ConnectorStatus"];
             config?: components["schemas"]["ConnectorConfig"];
             expected_config_hash?: components["schemas"]["Digest"];
         };
@@ -2711,6 +2720,10 @@ export interface components {
             };
         };
         ConnectorConfig: components["schemas"]["RestConfig"];
+        /** @enum {string} */
+        RestMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+        /** @description The name of a tool without its connector. */
+        NativeToolName: string;
         /** @description The config of a REST connector. At most 64 KiB. */
         RestConfig: {
             /**
@@ -2720,17 +2733,14 @@ export interface components {
             base_url: string;
             /** @description How the credential travels. */
             auth?: {
-                /**
-                 * @default none
-                 * @enum {string}
-                 */
-                kind: "bearer" | "header" | "basic" | "query" | "none";
+                /** @default none */
+                kind: components["schemas"]["CredentialKind"];
                 /** @default X-API-Key */
                 header: string;
                 /** @default api_key */
                 param: string;
             };
-            allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE")[];
+            allowed_methods: components["schemas"]["RestMethod"][];
             allowed_path_prefixes: string[];
             /** @default 10000 */
             timeout_ms: number;
@@ -2755,10 +2765,9 @@ export interface components {
             tools: components["schemas"]["RestTool"][];
         };
         RestTool: {
-            name: string;
+            name: components["schemas"]["NativeToolName"];
             description?: string;
-            /** @enum {string} */
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+            method: components["schemas"]["RestMethod"];
             /** @description Under an allowed prefix; `{placeholders}` are whole segments. */
             path: string;
             /** @enum {string} */
@@ -2880,7 +2889,7 @@ export interface components {
         Event: {
             /** @constant */
             object: "event";
-            id: string;
+            id: components["schemas"]["EventId"];
             type: components["schemas"]["EventType"];
             api_version: string;
             created_at: components["schemas"]["Timestamp"];
@@ -2992,9 +3001,8 @@ export interface components {
             /**
              * @description `gateway`: the service runs the tool. `proxy`: the agent does, and reports the result.
              * @default gateway
-             * @enum {string}
              */
-            mode: "gateway" | "proxy";
+            mode: components["schemas"]["CallMode"];
             /**
              * @description In the mode `proxy` alone. The tool is one of an MCP server that the agent itself is connected to: no connector of the
              *     organization is asked about it, and the policy knows its name and arguments only (`side_effect` is `unknown`).
@@ -3003,11 +3011,8 @@ export interface components {
             connector_type?: "mcp";
         };
         ReportResult: {
-            /**
-             * @description `failed`: certainly not applied. `unknown`: the agent cannot say whether it was.
-             * @enum {string}
-             */
-            status: "succeeded" | "failed" | "unknown";
+            /** @description `failed`: certainly not applied. `unknown`: the agent cannot say whether it was. */
+            status: components["schemas"]["ExecutionStatus"];
             /** Format: date-time */
             started_at: string;
             /**
@@ -3023,9 +3028,18 @@ export interface components {
             /** @description Instead of a `result` that is too large, or that stays with the agent. */
             result_digest?: components["schemas"]["Digest"];
             /** @description Of a call that failed or is unknown, in the agent's own words. */
-            error_code?: string;
+            error_code?: components["schemas"]["EdgeErrorCode"];
             error_message?: string;
         };
+        /** @enum {string} */
+        CallMode: "gateway" | "proxy";
+        /** @description A word of the agent that ran the tool itself. */
+        EdgeErrorCode: string;
+        TraceId: string;
+        /** @enum {string} */
+        ActionStatus: "executed" | "failed" | "authorized" | "processing" | "pending_approval" | "denied" | "expired" | "cancelled";
+        ToolName: string;
+        ToolGlob: string;
         Action: {
             /** @constant */
             object: "action";
@@ -3042,15 +3056,11 @@ export interface components {
             };
             /** @description The qualified name, at most its first 200 bytes. */
             tool: string;
-            /** @enum {string} */
-            mode: "gateway" | "proxy";
+            mode: components["schemas"]["CallMode"];
             /** @description The exact lifecycle state. */
             state: components["schemas"]["ActionState"];
-            /**
-             * @description One word for what happened. `executed` alone does not say that the call was applied: `execution.status` does.
-             * @enum {string}
-             */
-            status: "executed" | "failed" | "authorized" | "processing" | "pending_approval" | "denied" | "expired" | "cancelled";
+            /** @description One word for what happened. `executed` alone does not say that the call was applied: `execution.status` does. */
+            status: components["schemas"]["ActionStatus"];
             decision: components["schemas"]["Decision"] | null;
             /** @description Null where no person is asked. */
             approval: components["schemas"]["ActionApproval"] | null;
@@ -3059,7 +3069,7 @@ export interface components {
             on_behalf_of: string | null;
             session: string | null;
             /** @description Of the header `traceparent` of the call; null where it named no trace. In no digest and no deed. */
-            trace_id: string | null;
+            trace_id: components["schemas"]["TraceId"] | null;
             request_digest: components["schemas"]["Digest"];
             cost: Record<string, never> | null;
             /** @description Null until the action is sealed. */
@@ -3070,8 +3080,7 @@ export interface components {
         };
         ActionApproval: {
             id: components["schemas"]["ApprovalId"];
-            /** @enum {string} */
-            status: "pending" | "approved" | "denied" | "expired" | "cancelled";
+            status: components["schemas"]["ApprovalStatus"];
             expires_at: components["schemas"]["Timestamp"];
         };
         /** @description A person decides. A GET of `poll_url` waits up to 25 seconds for that. */
@@ -3132,7 +3141,7 @@ export interface components {
             /** @description From `started_at` to `finished_at`. */
             latency_ms: number | null;
             /** @description A code of the catalogue; where the agent ran the tool itself, its own word. */
-            error_code: components["schemas"]["ErrorCode"] | string | null;
+            error_code: components["schemas"]["ErrorCode"] | components["schemas"]["EdgeErrorCode"] | null;
             error_message: string | null;
             /** @description What the tool answered, redacted where the service called it; only on the gate's own answers. */
             result?: unknown;
@@ -3275,6 +3284,12 @@ export interface components {
             action: components["schemas"]["ActionId"] | null;
             issued_at?: components["schemas"]["Timestamp"];
         };
+        /** @enum {string} */
+        OverviewWindow: "24h" | "7d";
+        /** @enum {string} */
+        StatsWindow: "7d" | "30d";
+        /** @enum {string} */
+        StatsBy: "day" | "rule" | "tool" | "agent";
         /** @description By `status`; `total` counts those that go on, too. */
         OverviewActions: {
             total: number;
@@ -3298,8 +3313,7 @@ export interface components {
         Overview: {
             /** @constant */
             object: "overview";
-            /** @enum {unknown} */
-            window: "24h" | "7d";
+            window: components["schemas"]["OverviewWindow"];
             from: components["schemas"]["Timestamp"];
             /** @description Exclusive. */
             to: components["schemas"]["Timestamp"];
@@ -3328,8 +3342,7 @@ export interface components {
             agents: {
                 id: components["schemas"]["AgentId"];
                 name: string;
-                /** @enum {string} */
-                status: "active" | "stopped" | "suspended";
+                status: components["schemas"]["AgentStatus"];
                 usage: components["schemas"]["AgentUsage"];
             }[];
             /** @description What a person must look at, the most pressing kind first. */
@@ -3383,15 +3396,13 @@ export interface components {
         DecisionStats: {
             /** @constant */
             object: "decision_stats";
-            /** @enum {unknown} */
-            window: "7d" | "30d";
+            window: components["schemas"]["StatsWindow"];
             /** @description Whose days are counted: that of the organization, an IANA name. */
             timezone: string;
             from: components["schemas"]["Timestamp"];
             /** @description Exclusive; the end of today. */
             to: components["schemas"]["Timestamp"];
-            /** @enum {unknown} */
-            by: "day" | "rule" | "tool" | "agent";
+            by: components["schemas"]["StatsBy"];
             data: (components["schemas"]["DecisionStatsSums"] & {
                 /**
                  * Format: date
@@ -3421,15 +3432,13 @@ export interface components {
         VerdictStats: {
             /** @constant */
             object: "verdict_stats";
-            /** @enum {unknown} */
-            window: "7d" | "30d";
+            window: components["schemas"]["StatsWindow"];
             /** @description Whose days are counted: that of the organization, an IANA name. */
             timezone: string;
             from: components["schemas"]["Timestamp"];
             /** @description Exclusive; the end of today. */
             to: components["schemas"]["Timestamp"];
-            /** @enum {unknown} */
-            by: "day" | "rule" | "tool" | "agent";
+            by: components["schemas"]["StatsBy"];
             data: (components["schemas"]["VerdictStatsSums"] & {
                 /**
                  * Format: date
@@ -3459,13 +3468,14 @@ export interface components {
             kid: components["schemas"]["KeyFingerprint"];
             /** @constant */
             alg: "Ed25519";
-            public_key: string;
+            public_key: components["schemas"]["PublicKey"];
             activated_at: components["schemas"]["Timestamp"];
             /** Format: date-time */
             retired_at: string | null;
             /** Format: date-time */
             revoked_at: string | null;
         };
+        SealSignature: string;
         Deed: {
             /** @constant */
             object: "deed";
@@ -3478,7 +3488,7 @@ export interface components {
             /** @description The `body_hash` of the deed before; null for the first. */
             prev_hash: components["schemas"]["Digest"] | null;
             kid: components["schemas"]["KeyFingerprint"];
-            signature: string;
+            signature: components["schemas"]["SealSignature"];
             /** @description What the deed is about, as its bytes say. Null only for a moment after an upgrade, while the lists are made anew. */
             about: components["schemas"]["AboutAction"] | components["schemas"]["AboutChange"] | null;
         };
@@ -3494,10 +3504,8 @@ export interface components {
              * @enum {string|null}
              */
             outcome: "succeeded" | "failed" | "unknown" | "denied" | "expired" | "cancelled" | null;
-            /** @enum {string|null} */
-            level: "L0" | "L1" | "L2" | null;
-            /** @enum {string|null} */
-            verdict: "VERIFIED" | "MISMATCH" | "UNVERIFIABLE" | null;
+            level: components["schemas"]["Level"] | null;
+            verdict: components["schemas"]["Verdict"] | null;
         };
         AboutChange: {
             /**
@@ -3626,8 +3634,7 @@ export interface components {
             org: {
                 id: components["schemas"]["OrgId"];
                 name: string;
-                /** @enum {unknown} */
-                status: "active" | "stopped";
+                status: components["schemas"]["OrganizationStatus"];
             };
             membership: components["schemas"]["Membership"];
             organizations: {
@@ -3638,13 +3645,14 @@ export interface components {
             /** @description What `Service-CSRF` must say on changes. Null where the browser's cookie is not this session's. */
             csrf_token: string | null;
         };
+        /** @enum {string} */
+        SignInMeans: "link" | "code" | "invite" | "org_switch";
         Session: {
             /** @constant */
             object: "session";
             id: components["schemas"]["SessionId"];
             org: components["schemas"]["OrgId"];
-            /** @enum {unknown} */
-            via: "link" | "code" | "invite" | "org_switch";
+            via: components["schemas"]["SignInMeans"];
             created_at: components["schemas"]["Timestamp"];
             last_seen_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
@@ -3703,11 +3711,8 @@ export interface components {
             key: components["schemas"]["SecurityEventKey"] | null;
             /** @description Where an export began. */
             export: components["schemas"]["SecurityEventExport"] | null;
-            /**
-             * @description Of a sign-in.
-             * @enum {unknown}
-             */
-            via: "link" | "code" | "invite" | "org_switch" | null;
+            /** @description Of a sign-in. */
+            via: components["schemas"]["SignInMeans"] | null;
             /**
              * @description Of a sign-out, and of a sign-in that failed.
              * @enum {unknown}
@@ -3715,14 +3720,15 @@ export interface components {
             why: "signed_out" | "everywhere" | "ended" | "switched" | "address_set" | "wrong_code" | "code_used_up" | null;
             at: components["schemas"]["Timestamp"];
         };
+        /** @enum {string} */
+        OrganizationStatus: "active" | "stopped";
         Organization: {
             /** @constant */
             object: "organization";
             id: components["schemas"]["OrgId"];
             name: string;
             timezone: string;
-            /** @enum {unknown} */
-            status: "active" | "stopped";
+            status: components["schemas"]["OrganizationStatus"];
             stopped_at: null | components["schemas"]["Timestamp"];
             stopped_by: null | components["schemas"]["Actor"];
             /** @description Actions that were sent to a tool and have not ended, as far as the lists know. */
@@ -3736,11 +3742,11 @@ export interface components {
             /** @description Of a change; null where nothing changed. */
             deed?: null | components["schemas"]["DeedId"];
         };
+        /** @enum {string} */
+        ApprovalDoor: "decide" | "review_only" | "off";
         ApprovalSettings: {
-            /** @enum {unknown} */
-            mail?: "decide" | "review_only" | "off";
-            /** @enum {unknown} */
-            chat?: "decide" | "review_only" | "off";
+            mail?: components["schemas"]["ApprovalDoor"];
+            chat?: components["schemas"]["ApprovalDoor"];
             expires_in_s?: number;
         };
         UpdateOrganization: {
@@ -3751,6 +3757,8 @@ export interface components {
             retention_days?: number | null;
             approvals?: components["schemas"]["ApprovalSettings"];
         };
+        /** @enum {string} */
+        MembershipStatus: "invited" | "active" | "removed";
         Membership: {
             /** @constant */
             object: "membership";
@@ -3763,8 +3771,7 @@ export interface components {
              */
             email: string | null;
             role: components["schemas"]["Role"];
-            /** @enum {unknown} */
-            status: "invited" | "active" | "removed";
+            status: components["schemas"]["MembershipStatus"];
             /**
              * @description Values of Service-On-Behalf-Of that mean this person, who approves nothing that runs for them. Who is removed and invited again has
              *     them still, those apart that mean another member by now.
@@ -3835,16 +3842,22 @@ export interface components {
         RuleId: string;
         /** @enum {string} */
         DiagnosticCode: "source_too_large" | "too_many_lines" | "too_complex" | "mixed_line_endings" | "invalid_character" | "yaml_syntax" | "yaml_alias" | "yaml_anchor" | "yaml_tag" | "yaml_directive" | "yaml_multiple_documents" | "yaml_flow" | "yaml_merge_key" | "yaml_complex_key" | "yaml_nesting" | "empty_source" | "duplicate_key" | "unknown_field" | "missing_field" | "wrong_type" | "invalid_value" | "too_many_items" | "misplaced_field" | "unsupported_version" | "not_supported_yet" | "too_few_approvers" | "duplicate_rule_id" | "invalid_glob" | "unreachable_rule" | "expression_too_long" | "expression_too_complex" | "expression_syntax" | "unknown_fact" | "fact_not_available" | "unknown_function" | "unsupported_expression" | "type_mismatch" | "not_boolean" | "invalid_pattern" | "invalid_literal" | "cost_too_high" | "level_never_met" | "never_equal" | "always_present" | "unguarded_fact" | "mixed_numbers" | "constant_condition" | "unknown_argument" | "optional_argument" | "argument_type" | "argument_value" | "no_such_tool" | "spend_never_charged" | "more_problems";
+        /** @enum {string} */
+        PolicyMode: "enforce" | "shadow";
+        /**
+         * @description What of a policy decided.
+         * @enum {string}
+         */
+        PolicyWord: "rule" | "default" | "builtin";
+        /** @enum {string} */
+        PolicyRefusal: "policy_denied" | "policy_unavailable";
         Policy: {
             /** @constant */
             object: "policy";
             id: components["schemas"]["PolicyId"];
             name: string;
-            /**
-             * @description The slot that one of its versions is in; null when none decides anything.
-             * @enum {unknown}
-             */
-            activation: "enforce" | "shadow" | null;
+            /** @description The slot that one of its versions is in; null when none decides anything. */
+            activation: components["schemas"]["PolicyMode"] | null;
             enforced_version: components["schemas"]["PolicyVersionId"] | null;
             shadow_version: components["schemas"]["PolicyVersionId"] | null;
             latest_version: components["schemas"]["PolicyVersion"];
@@ -3898,11 +3911,8 @@ export interface components {
             author: components["schemas"]["Actor"];
             /** @enum {string} */
             origin: "user" | "starter" | "suggestion";
-            /**
-             * @description The slot it is in; null when it decides nothing.
-             * @enum {unknown}
-             */
-            activation: "enforce" | "shadow" | null;
+            /** @description The slot it is in; null when it decides nothing. */
+            activation: components["schemas"]["PolicyMode"] | null;
             /** @description On answers to changes that seal one; null when nothing changed. */
             deed?: components["schemas"]["DeedId"] | null;
             /** @description On the answer that saved a source. What there is to say of it; warnings alone. */
@@ -3970,14 +3980,12 @@ export interface components {
             expected_latest_version?: components["schemas"]["PolicyVersionId"];
         };
         ActivatePolicyVersion: {
-            /** @enum {string} */
-            mode: "enforce" | "shadow";
-            reason?: string;
+            mode: components["schemas"]["PolicyMode"];
+            reason?: components["schemas"]["ReasonText"];
         };
         DeactivatePolicy: {
-            /** @enum {string} */
-            mode: "enforce" | "shadow";
-            reason?: string;
+            mode: components["schemas"]["PolicyMode"];
+            reason?: components["schemas"]["ReasonText"];
         };
         LintPolicy: {
             source: string;
@@ -4010,8 +4018,7 @@ export interface components {
                 };
                 decision: components["schemas"]["Outcome"];
                 rule_id: string | null;
-                /** @enum {string|null} */
-                code: "policy_denied" | "policy_unavailable" | null;
+                code: components["schemas"]["PolicyRefusal"] | null;
                 reason: string;
                 /** @description The sentence the agent would see; null where it is not refused. */
                 message: string | null;
@@ -4028,7 +4035,7 @@ export interface components {
         };
         /** @description A call as a policy sees it. What is left out of `side_effect` and `request` is what the tool says now. */
         TrialInput: {
-            tool: string;
+            tool: components["schemas"]["ToolName"];
             args?: Record<string, never>;
             agent?: {
                 id?: string;
@@ -4042,8 +4049,7 @@ export interface components {
             intent?: {
                 signed: boolean;
             };
-            /** @enum {string} */
-            mode?: "gateway" | "proxy";
+            mode?: components["schemas"]["CallMode"];
             side_effect?: components["schemas"]["SideEffect"];
             /** Format: date-time */
             now?: string;
@@ -4063,10 +4069,8 @@ export interface components {
             object: "policy_dry_run";
             decision: {
                 outcome: components["schemas"]["Outcome"];
-                /** @enum {string|null} */
-                code: "policy_denied" | "policy_unavailable" | null;
-                /** @enum {string} */
-                source: "rule" | "default" | "builtin";
+                code: components["schemas"]["PolicyRefusal"] | null;
+                source: components["schemas"]["PolicyWord"];
                 rule_id: string | null;
                 reason: string;
                 message: string | null;
@@ -4110,7 +4114,7 @@ export interface components {
             actions: number;
             agent?: components["schemas"]["AgentId"];
             /** @description A name, or a glob with at most three stars. */
-            tool?: string;
+            tool?: components["schemas"]["ToolGlob"];
         };
         PolicyPreview: {
             /** @constant */
@@ -4280,22 +4284,16 @@ export interface components {
                 to: components["schemas"]["Outcome"];
                 /** @description Of the version that is replayed; null where its default decides. */
                 rule_id: components["schemas"]["RuleId"] | null;
-                /**
-                 * @description `builtin` where the condition of the rule had no answer, which refuses the call whatever the rule says.
-                 * @enum {unknown}
-                 */
-                source: "rule" | "default" | "builtin";
+                /** @description `builtin` where the condition of the rule had no answer, which refuses the call whatever the rule says. */
+                source: components["schemas"]["PolicyWord"];
                 count: number;
                 /** @description The oldest of these actions. */
                 sample: components["schemas"]["ActionId"][];
             }[];
             by_rule: (components["schemas"]["ReplayTally"] & {
                 rule_id: components["schemas"]["RuleId"] | null;
-                /**
-                 * @description `builtin` where a condition had no answer.
-                 * @enum {unknown}
-                 */
-                source: "rule" | "default" | "builtin";
+                /** @description `builtin` where a condition had no answer. */
+                source: components["schemas"]["PolicyWord"];
             })[];
             by_tool: (components["schemas"]["ReplayTally"] & {
                 /** @description Null for all tools beyond the first 200 that were met. */
@@ -4345,7 +4343,16 @@ export interface components {
             docs_url: string | null;
         };
         /** @description Types, families of them such as `action.*`, or `*` for all, later ones included. */
-        EventSubscription: ("*" | "action.*" | "deed.*" | "approval.*" | "agent.*" | "org.*" | "policy.*" | "decoder.*" | "webhook.*" | "anomaly.*" | "suggestion.*" | "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created")[];
+        EventSubscription: (components["schemas"]["EventFamily"] | components["schemas"]["EventType"])[];
+        /**
+         * @description All types, or those of one object.
+         * @enum {string}
+         */
+        EventFamily: "*" | "action.*" | "deed.*" | "approval.*" | "agent.*" | "org.*" | "policy.*" | "decoder.*" | "webhook.*" | "anomaly.*" | "suggestion.*";
+        /** @enum {string} */
+        WebhookStatus: "active" | "disabled";
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "delivering" | "retrying" | "delivered" | "dead" | "cancelled";
         Webhook: {
             /** @constant */
             object: "webhook";
@@ -4353,11 +4360,8 @@ export interface components {
             url: string;
             events: components["schemas"]["EventSubscription"];
             description: string | null;
-            /**
-             * @description The service itself disables an endpoint all of whose deliveries have failed for 72 hours.
-             * @enum {string}
-             */
-            status: "active" | "disabled";
+            /** @description The service itself disables an endpoint all of whose deliveries have failed for 72 hours. */
+            status: components["schemas"]["WebhookStatus"];
             /** @description The last characters of the newest secret. */
             secret_hint: string;
             /** @description When each of the secrets before it stops signing, that still sign. */
@@ -4390,8 +4394,7 @@ export interface components {
             url?: string;
             events?: components["schemas"]["EventSubscription"];
             description?: string | null;
-            /** @enum {string} */
-            status?: "active" | "disabled";
+            status?: components["schemas"]["WebhookStatus"];
         };
         RollWebhookSecret: {
             /** @default 86400 */
@@ -4415,9 +4418,8 @@ export interface components {
             /**
              * @description `pending`: not tried yet. `delivering`: an attempt is under way. `retrying`: one has failed, another is due. `delivered`,
              *     `dead` (the last attempt has failed, or eight days went by before the first) and `cancelled` (its endpoint was disabled or deleted): over.
-             * @enum {string}
              */
-            status: "pending" | "delivering" | "retrying" | "delivered" | "dead" | "cancelled";
+            status: components["schemas"]["DeliveryStatus"];
             /** @description Attempts that have begun, the one under way included. */
             attempt: number;
             /** @description Of the last answer; null where the last attempt has none. */
@@ -4867,7 +4869,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /** @description The id of this request; the same as `error.request_id`, except in a replayed error. */
-        "Service-Request-Id": string;
+        "Service-Request-Id": components["schemas"]["RequestId"];
         /** @description The API version that applied. */
         "Service-Version": components["schemas"]["ApiVersion"];
         /** @description The answer is that of an earlier request with the same Idempotency-Key. */
@@ -4895,7 +4897,7 @@ export interface components {
         /** @description The seal key. */
         "Service-Deed-Kid": components["schemas"]["KeyFingerprint"];
         /** @description The 64 bytes of the seal, base64url without padding. */
-        "Service-Deed-Signature": string;
+        "Service-Deed-Signature": components["schemas"]["SealSignature"];
         /** @description Allows nothing but files of this service, and no frame around the page. */
         PagePolicy: string;
         /** @description Cookies of the session (document `docs/sign-in.md`). Several headers. */
@@ -4914,11 +4916,14 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description One status or several, separated by commas.
-                 * @example stopped,suspended
+                 * @example [
+                 *       "stopped",
+                 *       "suspended"
+                 *     ]
                  */
-                status?: string;
+                status?: components["schemas"]["AgentStatus"][];
                 /** @description 2 to 64 characters that the name or the id contains, in any case. Or one of the agent's keys, by its id or by how it begins, without its secret. */
-                q?: string;
+                q?: components["schemas"]["SearchText"];
                 /** @description Adds `usage` to each agent. */
                 "expand[]"?: "usage"[];
             };
@@ -5660,13 +5665,13 @@ export interface operations {
                  * @description Statuses, separated by commas (`pending`, `approved`, `denied`, `expired`, `cancelled`), or `all`.
                  * @example pending
                  */
-                status?: string;
+                status?: components["schemas"]["ApprovalStatusFilter"];
                 /** @description The approval of this action. */
                 action?: components["schemas"]["ActionId"];
                 /** @description Approvals that this agent waits for. */
                 agent?: components["schemas"]["AgentId"];
                 /** @description Approvals of calls of exactly this tool. */
-                tool?: string;
+                tool?: components["schemas"]["ToolName"];
                 /** @description Items on a page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
@@ -6712,12 +6717,12 @@ export interface operations {
                  * @description Actions that this API key submitted. Its id, or how it begins, without its secret.
                  * @example svc_live_k3y9prf0
                  */
-                key?: string;
+                key?: components["schemas"]["KeyName"];
                 /**
                  * @description An exact name, or a glob with up to three `*`; at most 200 bytes.
                  * @example crm.get_*
                  */
-                tool?: string;
+                tool?: components["schemas"]["ToolGlob"];
                 /**
                  * @description Lifecycle states, separated by commas.
                  * @example [
@@ -6747,7 +6752,7 @@ export interface operations {
                 /** @description Created before this instant. */
                 "created_at[lt]"?: components["schemas"]["Timestamp"];
                 /** @description Text found in the tool's name or the error code. */
-                q?: string;
+                q?: components["schemas"]["SearchText"];
                 /** @description Items on a page. */
                 limit?: components["parameters"]["LedgerLimit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
@@ -7337,7 +7342,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How far back. */
-                window?: "24h" | "7d";
+                window?: components["schemas"]["OverviewWindow"];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
@@ -7456,9 +7461,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many days, today included. */
-                window?: "7d" | "30d";
+                window?: components["schemas"]["StatsWindow"];
                 /** @description What each line is about. */
-                by?: "day" | "rule" | "tool" | "agent";
+                by?: components["schemas"]["StatsBy"];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
@@ -7515,9 +7520,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description How many days, today included. */
-                window?: "7d" | "30d";
+                window?: components["schemas"]["StatsWindow"];
                 /** @description What each line is about. */
-                by?: "day" | "rule" | "tool" | "agent";
+                by?: components["schemas"]["StatsBy"];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
@@ -8519,7 +8524,7 @@ export interface operations {
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Left out, everybody who was not removed. */
-                status?: "invited" | "active" | "removed";
+                status?: components["schemas"]["MembershipStatus"];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
@@ -10575,9 +10580,12 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description One status or several, separated by commas.
-                 * @example retrying,dead
+                 * @example [
+                 *       "retrying",
+                 *       "dead"
+                 *     ]
                  */
-                status?: string;
+                status?: components["schemas"]["DeliveryStatus"][];
             };
             header?: {
                 /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */

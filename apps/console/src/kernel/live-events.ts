@@ -1,3 +1,5 @@
+import { ACTION_STATE_VALUES, APPROVAL_STATUS_VALUES } from './contract.ts';
+
 /** The parts of an event of the stream (docs/events.md) that the Console reads. */
 export interface LiveEvent {
   readonly id: string;
@@ -34,8 +36,8 @@ const parse = (text: string): object => {
   }
 };
 
-const STATES = ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'];
-const STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'];
+const STATES: readonly string[] = ACTION_STATE_VALUES;
+const STATUSES: readonly string[] = APPROVAL_STATUS_VALUES;
 
 /**
  * How far an object has come, as a number that only rises. Used to ignore older states: an event and the read of a list

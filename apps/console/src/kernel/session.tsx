@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { Schemas } from './client.ts';
+import { ROLE_VALUES } from './contract.ts';
 import { meQuery, organizationQuery } from './queries.ts';
 import { Times } from './times.ts';
 
@@ -39,6 +40,5 @@ export const useSession = (): Session => {
   return session;
 };
 
-const RANKS: readonly Role[] = ['viewer', 'admin', 'owner'];
-
-export const useMay = (role: Role): boolean => RANKS.indexOf(useSession().me.membership.role) >= RANKS.indexOf(role);
+export const useMay = (role: Role): boolean =>
+  ROLE_VALUES.indexOf(useSession().me.membership.role) >= ROLE_VALUES.indexOf(role);

@@ -1,4 +1,5 @@
 import { Icon, type IconName } from '../design/icon.tsx';
+import type { Schemas } from '../kernel/client.ts';
 import { cx, None } from './kit.tsx';
 import styles from './kit.module.css';
 
@@ -42,8 +43,8 @@ export const LookBadge = ({ look: [tone, icon, word] }: { readonly look: BadgeLo
 );
 
 export interface Evidence {
-  readonly level: 'L0' | 'L1' | 'L2';
-  readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
+  readonly level: Schemas['Level'];
+  readonly verdict: Schemas['Verdict'];
 }
 
 const LEVELS = {
@@ -79,8 +80,7 @@ export const EvidenceBadge = ({ witness }: { readonly witness: Evidence | null }
   }
 };
 
-export type ActionStatus =
-  'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
+export type ActionStatus = Schemas['ActionStatus'];
 
 const STATUSES: Readonly<Record<ActionStatus | 'unknown', BadgeLook>> = {
   executed: ['ok', 'checkCircle', 'Executed'],

@@ -2,6 +2,7 @@ import { type ReactNode, useId, useRef, useState } from 'react';
 import { Icon } from '../design/icon.tsx';
 import { useFilters } from '../kernel/address.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { SEARCH_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Menu } from './dialog.tsx';
 import { Button, cx, Said } from './kit.tsx';
@@ -48,6 +49,10 @@ const Chip = ({
     </span>
   );
 };
+
+/** The choices for a closed set of the API: a value that has no words does not compile. */
+export const choicesOf = <Value extends string>(words: Readonly<Record<Value, string>>) =>
+  Object.entries<string>(words);
 
 /** A filter with a few values, of which several can be chosen: `decision=deny,require_approval` in the address. */
 export const ChoiceChip = ({
@@ -172,8 +177,24 @@ export const TextChip = ({
   );
 };
 
-/** A filter that is set by links only: shows its value, and can be removed. */
-export const GivenChip = ({ name, label }: { readonly name: string; readonly label: string }) => {
+/**
+ * The filters of a list that have no chip of their own, and are set by links only.
+ * @param names all filters of the list
+ * @param except those with a chip; a range of time by its name alone
+ */
+export const GivenChips = ({
+  names,
+  except,
+}: {
+  readonly names: readonly string[];
+  readonly except: readonly string[];
+}) =>
+  names
+    .filter((name) => !except.includes(name.replace(/\[\w+\]$/, '')))
+    .map((name) => <GivenChip key={name} name={name} label={name.replaceAll('_', ' ')} />);
+
+/** Shows the value of a filter, and removes it. */
+const GivenChip = ({ name, label }: { readonly name: string; readonly label: string }) => {
   const { filters, set } = useFilters();
   const value = filters.get(name);
   if (value === null) return null;
@@ -272,7 +293,7 @@ export const SearchField = ({ name, label }: { readonly name: string; readonly l
         aria-label={label}
         aria-invalid={isShort}
         placeholder={label}
-        maxLength={64}
+        maxLength={SEARCH_TEXT_MAX_LENGTH}
         value={text}
         onChange={({ target }) => setText(target.value)}
         onBlur={ask}

@@ -1,21 +1,15 @@
+import {
+  ACTION_STATUS_VALUES,
+  AGENT_STATUS_VALUES,
+  APPROVAL_STATUS_VALUES,
+  LEVEL_VALUES,
+  VERDICT_VALUES,
+} from '../kernel/contract.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { AgentBadge, ApprovalBadge, EvidenceBadge, StatusBadge } from './badges.tsx';
 import { Failure } from './failure.tsx';
 import { Bones, Button, CopyButton, Empty, Id, Meter, Money, Said, Warning } from './kit.tsx';
 import styles from './kit-page.module.css';
-
-const LEVELS = ['L0', 'L1', 'L2'] as const;
-const VERDICTS = ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'] as const;
-const STATUSES = [
-  'executed',
-  'failed',
-  'processing',
-  'authorized',
-  'pending_approval',
-  'denied',
-  'expired',
-  'cancelled',
-] as const;
 
 /** All components side by side, for developers: GET /app/_kit if SERVICE_ENV is dev. */
 export const KitPage = () => (
@@ -23,22 +17,22 @@ export const KitPage = () => (
     <h1>The kit</h1>
     <h2>Evidence</h2>
     <div className={styles['grid']}>
-      {LEVELS.flatMap((level) =>
-        VERDICTS.map((verdict) => <EvidenceBadge key={`${level}${verdict}`} witness={{ level, verdict }} />),
+      {LEVEL_VALUES.flatMap((level) =>
+        VERDICT_VALUES.map((verdict) => <EvidenceBadge key={`${level}${verdict}`} witness={{ level, verdict }} />),
       )}
     </div>
     <h2>Status</h2>
     <p className={styles['row']}>
-      {STATUSES.map((status) => (
+      {ACTION_STATUS_VALUES.map((status) => (
         <StatusBadge key={status} status={status} execution={null} />
       ))}
       <StatusBadge status="executed" execution={{ status: 'unknown' }} />
     </p>
     <p className={styles['row']}>
-      {(['pending', 'approved', 'denied', 'expired', 'cancelled'] as const).map((status) => (
+      {APPROVAL_STATUS_VALUES.map((status) => (
         <ApprovalBadge key={status} status={status} />
       ))}
-      {(['active', 'stopped', 'suspended'] as const).map((status) => (
+      {AGENT_STATUS_VALUES.map((status) => (
         <AgentBadge key={status} status={status} />
       ))}
     </p>

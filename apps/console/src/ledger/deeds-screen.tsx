@@ -3,11 +3,12 @@ import { Link } from 'wouter';
 import { Icon } from '../design/icon.tsx';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { LIST_DEEDS_FILTERS } from '../kernel/contract.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
-import { ChoiceChip, GivenChip, TimeChip } from '../kit/filters.tsx';
+import { ChoiceChip, choicesOf, GivenChips, TimeChip } from '../kit/filters.tsx';
 import { Button, Empty, Id, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFrame } from '../kit/list-frame.tsx';
@@ -21,7 +22,8 @@ import { VerifyLine } from './verify-line.tsx';
 
 type Deed = Schemas['Deed'];
 
-const FILTERS = ['kind', 'action', 'issued_at[gte]', 'issued_at[lt]'] as const;
+/** The list has an order of its own, and no numbers to begin with. */
+const FILTERS = LIST_DEEDS_FILTERS.filter((name) => name !== 'order' && !name.startsWith('seq['));
 
 /** The ledger, newest first; each row tells what its deed is about. */
 export const DeedsScreen = () => {
@@ -41,14 +43,10 @@ const Chips = () => (
   <>
     <ChoiceChip
       name="kind"
-      choices={[
-        ['action', 'actions'],
-        ['amendment', 'amendments'],
-        ['admin', 'admin changes'],
-      ]}
+      choices={choicesOf<Schemas['DeedKind']>({ action: 'actions', amendment: 'amendments', admin: 'admin changes' })}
     />
     <TimeChip name="issued_at" />
-    <GivenChip name="action" label="action" />
+    <GivenChips names={FILTERS} except={['kind', 'issued_at']} />
   </>
 );
 

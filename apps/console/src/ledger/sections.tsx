@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { DIGEST_PATTERN } from '../kernel/contract.ts';
+import { idPattern } from '../kernel/id-pattern.ts';
 import { EvidenceBadge } from '../kit/badges.tsx';
 import { Fact, Facts } from '../kit/facts.tsx';
 import { cx, Id, Panel, Said, Time } from '../kit/kit.tsx';
@@ -52,9 +54,9 @@ export const Sections = ({
   );
 };
 
-const ID = /^(act|agt|apr|con|deed|key|mem|org|pol|pv|usr|whk)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const ID = idPattern('act', 'agt', 'apr', 'con', 'deed', 'key', 'mem', 'org', 'pol', 'pv', 'usr', 'whk');
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const LONG = /^(sha256:[0-9a-f]{64}|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const LONG = new RegExp(`${DIGEST_PATTERN.source}|^([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`);
 
 /** Words for the values that the format uses, by section and member. */
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import type { Schemas } from '../kernel/client.ts';
+import { APPROVAL_DOOR_VALUES } from '../kernel/contract.ts';
 import { Choices, Field, OtherFailure } from '../kit/field.tsx';
 import { Button } from '../kit/kit.tsx';
 import { type Door, doorInWords, lifeOf, secondsOf, type Unit, UNITS } from './organization-words.ts';
 import { Sealed } from './sealed.tsx';
 import { useSettingsChange } from './settings-change.ts';
 import styles from './settings.module.css';
-
-const DOORS = ['decide', 'review_only', 'off'] as const satisfies readonly Door[];
 
 const MAIL: Readonly<Record<Door, string>> = {
   decide: 'Approvers get a mail with a link and can decide on the linked page.',
@@ -53,7 +52,7 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
           legend="Mail"
           chosen={mail}
           onChoose={(value) => setDraft({ ...draft, mail: value })}
-          of={DOORS.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
+          of={APPROVAL_DOOR_VALUES.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
         />
       </div>
       <Life count={count} unit={unit} error={change.error} onChange={(life) => setDraft({ ...draft, life })} />

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { EMAIL_ADDRESS_MAX_LENGTH } from '../kernel/contract.ts';
 import { plain } from '../kernel/said.ts';
 import { type Role, useSession } from '../kernel/session.tsx';
 import { Choices, Field } from '../kit/field.tsx';
@@ -60,7 +61,7 @@ export const Invite = ({ again, onDone, onClose }: DialogProps & { readonly agai
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
-            maxLength={254}
+            maxLength={EMAIL_ADDRESS_MAX_LENGTH}
             readOnly={again !== null}
             data-first={again === null ? '' : undefined}
             value={email}

@@ -1,4 +1,5 @@
 import type { Schemas } from '../kernel/client.ts';
+import { ROLE_VALUES } from '../kernel/contract.ts';
 import type { Role } from '../kernel/session.tsx';
 
 type Membership = Schemas['Membership'];
@@ -35,7 +36,7 @@ export const rightsOver = ({ id, role, status, email }: Membership, me: Looker):
 
 /** The roles that a person may give to others. */
 export const rolesToGive = (me: Looker): readonly Role[] =>
-  me.role === 'owner' ? ['viewer', 'admin', 'owner'] : me.role === 'admin' ? ['viewer', 'admin'] : [];
+  me.role === 'owner' ? ROLE_VALUES : me.role === 'admin' ? ['viewer', 'admin'] : [];
 
 export const ROLES: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
   viewer: { name: 'Viewer', about: 'Can view everything and decide approvals of rules that name them.' },

@@ -1,3 +1,4 @@
+import { WEBHOOK_ID_PATTERN } from '../kernel/contract.ts';
 import type { Role } from '../kernel/session.tsx';
 
 export interface Section {
@@ -36,8 +37,6 @@ export const SECTIONS = [
 
 export type SectionId = (typeof SECTIONS)[number]['id'];
 
-const WEBHOOK = /^whk_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
-
 /** The section of an address; a webhook's page belongs to webhooks. Undefined if there is no such section. */
 export const sectionOf = (place: string): (Section & { readonly id: SectionId }) | undefined =>
-  SECTIONS.find(({ id }) => id === (WEBHOOK.test(place) ? 'webhooks' : place));
+  SECTIONS.find(({ id }) => id === (WEBHOOK_ID_PATTERN.test(place) ? 'webhooks' : place));

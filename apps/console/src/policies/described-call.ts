@@ -6,7 +6,7 @@ export interface Described {
   readonly args: string;
   readonly agent: string;
   readonly onBehalfOf: string;
-  readonly mode: 'gateway' | 'proxy';
+  readonly mode: Schemas['CallMode'];
 }
 
 type Read = { readonly input: Schemas['TrialInput'] } | { readonly problem: string };

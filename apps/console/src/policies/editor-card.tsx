@@ -138,7 +138,7 @@ const CardHead = ({
 
 /** Offers to enforce the latest version or to run it in shadow, if it is in neither slot. */
 const IntoSlot = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
-  const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
+  const [mode, setMode] = useState<Schemas['PolicyMode'] | null>(null);
   const { latest_version: latest } = policy;
   if (latest.activation !== null) return null;
   return (

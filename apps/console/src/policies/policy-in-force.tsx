@@ -12,7 +12,7 @@ import { Who } from '../kit/who.tsx';
 
 type Policy = Schemas['Policy'];
 type Slot = Schemas['PolicySlot'];
-type Mode = 'enforce' | 'shadow';
+type Mode = Schemas['PolicyMode'];
 
 /** The slots that hold a version of this policy, with the buttons to empty them. */
 export const PolicyInForce = ({

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { everyAgent } from '../agents/queries.ts';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
+import { TOOL_GLOB_MAX_LENGTH } from '../kernel/contract.ts';
 import { plain } from '../kernel/said.ts';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
@@ -117,7 +118,7 @@ const Narrow = ({
         <input
           className={kit['field']}
           placeholder="all tools, or crm.*"
-          maxLength={200}
+          maxLength={TOOL_GLOB_MAX_LENGTH}
           value={text}
           onChange={({ target }) => setText(target.value)}
           onBlur={ask}

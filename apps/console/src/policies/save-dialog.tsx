@@ -28,7 +28,7 @@ interface SaveProps {
 export const SaveDialog = (props: SaveProps) => {
   const { policy, draft, onGo, onClose } = props;
   const [saved, setSaved] = useState<Version | null>(null);
-  const [mode, setMode] = useState<'enforce' | 'shadow' | null>(null);
+  const [mode, setMode] = useState<Schemas['PolicyMode'] | null>(null);
   // The number that the new version gets, kept from when the dialog opened: after saving, the latest version is the new
   // one.
   const [number] = useState(policy.latest_version.version + 1);
@@ -137,7 +137,7 @@ const Saved = ({
 }: Pick<SaveProps, 'onGo' | 'onClose'> & {
   readonly version: Version;
   readonly number: number;
-  readonly onMode: (mode: 'enforce' | 'shadow') => void;
+  readonly onMode: (mode: Schemas['PolicyMode']) => void;
 }) => {
   const isNew = version.version === number;
   return (

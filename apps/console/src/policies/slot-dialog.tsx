@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { ApiError } from '../kernel/errors.ts';
 import { useSession } from '../kernel/session.tsx';
 import { Dialog, DialogFoot } from '../kit/dialog.tsx';
@@ -11,7 +12,7 @@ import { PreviewInShort } from './preview-in-short.tsx';
 import { useReread, useSlots } from './queries.ts';
 import { Who } from '../kit/who.tsx';
 
-type Mode = 'enforce' | 'shadow';
+type Mode = Schemas['PolicyMode'];
 type Slot = Schemas['PolicySlot'];
 
 interface ActivateProps {
@@ -35,7 +36,7 @@ const Reason = ({
     Reason, sealed in the deed (optional)
     <input
       className={kit['field']}
-      maxLength={280}
+      maxLength={REASON_TEXT_MAX_LENGTH}
       aria-invalid={isBad}
       value={reason}
       onChange={({ target }) => onChange(target.value)}

@@ -1,16 +1,15 @@
 import type { Schemas } from '../kernel/client.ts';
+import { SIDE_EFFECT_VALUES } from '../kernel/contract.ts';
 import { plain } from '../kernel/said.ts';
 import type { Choice } from './choice.ts';
 
 export type CatalogueTool = Pick<Schemas['Tool'], 'name' | 'side_effect' | 'description'>;
 
-const EFFECTS: readonly CatalogueTool['side_effect'][] = ['read', 'write', 'destructive', 'unknown'];
-
 /** The connector of a qualified tool name: `crm` of `crm.notes.list`. Names of connectors hold no dot. */
 const connectorOf = ({ name }: CatalogueTool): string => name.split('.', 1)[0] ?? name;
 
 const wildcardOf = (connector: string, tools: readonly CatalogueTool[]): Choice => {
-  const effects = EFFECTS.filter((effect) => tools.some(({ side_effect: one }) => one === effect));
+  const effects = SIDE_EFFECT_VALUES.filter((effect) => tools.some(({ side_effect: one }) => one === effect));
   const count = tools.length === 1 ? 'one tool' : `all ${tools.length} tools`;
   return { label: `${connector}.*`, detail: `${effects.join(', ')}: ${count}`, kind: 'enum' };
 };

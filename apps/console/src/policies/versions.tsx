@@ -15,7 +15,7 @@ import { SlotDialog } from './slot-dialog.tsx';
 import { Who } from '../kit/who.tsx';
 
 type Version = Schemas['PolicyVersion'];
-type Mode = 'enforce' | 'shadow';
+type Mode = Schemas['PolicyMode'];
 
 const ORIGINS = { user: '', starter: ', from the setup', suggestion: ', from a suggestion' } as const;
 

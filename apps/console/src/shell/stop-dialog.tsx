@@ -4,6 +4,7 @@ import { activeAgents } from '../agents/queries.ts';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
+import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { useMembers, useNames } from '../kernel/members.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { useMay, useOrganization } from '../kernel/session.tsx';
@@ -113,7 +114,7 @@ const StopChoices = ({ org, onClose }: { readonly org: Organization; readonly on
           Reason, sealed in the deed (optional)
           <input
             className={kit['field']}
-            maxLength={280}
+            maxLength={REASON_TEXT_MAX_LENGTH}
             value={reason}
             onChange={({ target }) => setReason(target.value)}
           />

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Schemas } from '../kernel/client.ts';
+import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { useNames } from '../kernel/members.ts';
 import { useMay } from '../kernel/session.tsx';
 import { DialogFoot } from '../kit/dialog.tsx';
@@ -59,7 +60,7 @@ export const Stopped = ({ org, onClose }: { readonly org: Organization; readonly
             Reason, sealed in the deed (optional)
             <input
               className={kit['field']}
-              maxLength={280}
+              maxLength={REASON_TEXT_MAX_LENGTH}
               value={reason}
               onChange={({ target }) => setReason(target.value)}
             />

@@ -15,11 +15,14 @@ export interface IntentKey {
   readonly createdAt: Timestamp;
 }
 
+export const AGENT_STATUSES = ['active', 'stopped', 'suspended'] as const;
+export type AgentStatus = (typeof AGENT_STATUSES)[number];
+
 export type Agent =
   | { readonly status: 'none' }
   | {
       /** Stop and suspend refuse alike; only an admin's resume lifts a suspension (rule AGENT-1). */
-      readonly status: 'active' | 'stopped' | 'suspended';
+      readonly status: AgentStatus;
       /** Why it was stopped or suspended, where somebody said; null while it is active. */
       readonly statusReason: string | null;
       readonly org: OrgId;

@@ -1,13 +1,12 @@
 import type { Digest, JsonObject } from '#libs/crypto';
 
-import type { ErrorCode } from '../kernel/index.js';
-import type { ActionId, MoneyMarks, OrgId } from '../kernel/index.js';
+import type { ActionId, ErrorCode, ExecutionStatus, MoneyMarks, OrgId, SideEffect } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
 import type { ConnectorCheck } from './connector-test.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
 
-export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
+export type { SideEffect };
 
 /** One operation a connector serves. */
 export interface ToolDescription {
@@ -109,7 +108,7 @@ export interface ReadBackCall extends Pick<
 
 export interface CallOutcome {
   /** `failed`: certainly not applied. `unknown`: it may have run. */
-  readonly status: 'succeeded' | 'failed' | 'unknown';
+  readonly status: ExecutionStatus;
   readonly errorCode: ErrorCode | null;
   /** One calm sentence without any upstream word, argument or secret. */
   readonly errorMessage: string | null;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import type { WitnessLevel } from '../kernel/index.js';
 import type { ConfigSchema } from './config-schema.js';
 import type { ConnectorType } from './connector.events.js';
 import type { SideEffect } from './connector-driver.port.js';
@@ -44,7 +45,7 @@ export type CatalogueEntry = {
 type CatalogueTool = {
   readonly name: string;
   readonly side_effect: SideEffect;
-  readonly levels: readonly ('L0' | 'L1' | 'L2')[];
+  readonly levels: readonly WitnessLevel[];
   readonly read_back: string | null;
 };
 

@@ -3,12 +3,17 @@ import type { Digest, JsonObject } from '#libs/crypto';
 import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 
 /** The types that the interface knows. Which of them this version serves: `connector-types.ts`. */
-export type ConnectorType =
-  'rest' | 'mcp_http' | 'database' | 'code_host' | 'chat' | 'payments' | 'mail' | 'notes' | 'fake';
+export const CONNECTOR_TYPES = [
+  ...(['rest', 'mcp_http', 'database', 'code_host', 'chat'] as const),
+  ...(['payments', 'mail', 'notes', 'fake'] as const),
+] as const;
+export type ConnectorType = (typeof CONNECTOR_TYPES)[number];
 
-export type CredentialKind = 'bearer' | 'header' | 'basic' | 'query' | 'none';
+export const CREDENTIAL_KINDS = ['bearer', 'header', 'basic', 'query', 'none'] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
-export type ConnectorStatus = 'active' | 'disabled';
+export const CONNECTOR_STATUSES = ['active', 'disabled'] as const;
+export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
 
 /** What is known about a stored credential. Never a value: those lie in the vault, under (org, connector, version). */
 export interface CredentialFacts {

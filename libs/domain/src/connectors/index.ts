@@ -1,12 +1,15 @@
 export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
 export { isConnectorName } from './connector-name.js';
 export { connectorDecider } from './connector.decider.js';
-export type {
-  ConnectorEvent,
-  ConnectorStatus,
-  ConnectorType,
-  CredentialFacts,
-  CredentialKind,
+export {
+  CONNECTOR_STATUSES,
+  CONNECTOR_TYPES,
+  type ConnectorEvent,
+  type ConnectorStatus,
+  type ConnectorType,
+  CREDENTIAL_KINDS,
+  type CredentialFacts,
+  type CredentialKind,
 } from './connector.events.js';
 export { connectorStreamId, type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
 export {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#libs/crypto';
+import type { Verdict } from '../kernel/index.js';
 
 /** How a tool confirms what it wrote (rule EXEC-8): a read of the same connector, asked once or several times. */
 export interface ReadBackTerms {
@@ -21,7 +22,7 @@ export const longestReadBackMs = (timeoutMs: number): number =>
 
 /** What a read says of the write before it. */
 export interface ReadBackVerdict {
-  readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
+  readonly verdict: Verdict;
   /**
    * Of a MISMATCH: the paths that differ, and `postcondition`. Otherwise what kept the read from saying anything:
    * `not_found`, `answer_not_kept`, `nothing_compared`, `postcondition_unanswered`, `argument_left_out`,

@@ -1,5 +1,7 @@
 export {
   type Action,
+  ACTION_STATES,
+  ACTION_STATUSES,
   type ActionBrief,
   type ActionCommand,
   actionDecider,
@@ -7,6 +9,7 @@ export {
   actionOfApproval,
   type ActionStatus,
   type Approval,
+  APPROVAL_STATUSES,
   approvalOf,
   type ApprovalStatus,
   type ApprovalTerms,
@@ -35,9 +38,11 @@ export {
   type WitnessVerdict,
 } from './action/index.js';
 export {
+  APPROVAL_DECISIONS,
   APPROVAL_MAILS_AN_AGENT,
   APPROVAL_MAILS_AN_HOUR,
   type ApprovalContext,
+  type ApprovalDecision,
   type ApprovalLink,
   ApprovalLinks,
   type ApprovalMail,

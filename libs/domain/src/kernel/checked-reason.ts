@@ -1,8 +1,8 @@
 import { DomainError } from './domain-error.js';
 import { isOneLine } from './plain-text.js';
 
-/** The limit for every reason that a person gives. */
-const REASON_MAX_CHARACTERS = 280;
+/** The limit for every reason that a person gives; in code points. */
+export const REASON_MAX_CHARACTERS = 280;
 
 /**
  * A reason, unchanged: one line, short enough for every deed.

@@ -6,6 +6,7 @@ export * from './checked-reason.js';
 export * from './host-labels.js';
 export * from './plain-text.js';
 export * from './clock.port.js';
+export * from './closed-sets.js';
 export * from './closest-name.js';
 export * from './command-runner.js';
 export * from './command.js';

@@ -1,3 +1,4 @@
+import type { CallMode, PolicyMode } from './closed-sets.js';
 import type { OrgId } from './ids.js';
 
 export type SweeperName =
@@ -20,7 +21,7 @@ export interface Meter {
   requestBegan(): void;
   requestEnded(request: AnsweredRequest): void;
   /** A submission was answered with the action that it made; `status` is the HTTP status of that answer. */
-  actionAnswered(mode: 'gateway' | 'proxy', status: number): void;
+  actionAnswered(mode: CallMode, status: number): void;
   /** The time that the service added to a call that was executed, not counting the time of the tool itself. */
   gateOverhead(overheadMs: number): void;
   /**
@@ -31,7 +32,7 @@ export interface Meter {
    * An action of the organization was judged, either by a policy of that organization or, if it has none, without one.
    */
   organizationJudged(org: OrgId, hasPolicy: boolean): void;
-  policyTimeLimitTripped(mode: 'enforce' | 'shadow'): void;
+  policyTimeLimitTripped(mode: PolicyMode): void;
   jobEnded(kind: string, result: 'done' | 'retry' | 'error'): void;
   /** `skipped`: the previous sweep was still running. */
   sweepEnded(sweeper: SweeperName, result: 'done' | 'skipped' | 'error'): void;

@@ -1,7 +1,8 @@
 import type { Digest } from '#libs/crypto';
 import type { ActionId, DeedId, OrgId, Timestamp } from '../kernel/index.js';
 
-export type DeedKind = 'action' | 'amendment' | 'admin';
+export const DEED_KINDS = ['action', 'amendment', 'admin'] as const;
+export type DeedKind = (typeof DEED_KINDS)[number];
 
 /**
  * The only event of a stream `ledger-<org_id>`. Deed `seq` = stream revision + 1, so the expected revision of the

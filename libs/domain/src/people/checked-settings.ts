@@ -1,3 +1,4 @@
+import { REFERENCE_PATTERN } from '#libs/crypto';
 import { DomainError } from '../kernel/index.js';
 
 /** The IANA names and their links: what `Intl` takes is more (offsets) and less exactly written. */
@@ -7,8 +8,6 @@ export const RETENTION_DAYS_MAX = 3_650;
 export const RETENTION_DAYS_DEFAULT = 90;
 export const APPROVAL_SECONDS_MIN = 60;
 export const APPROVAL_SECONDS_MAX = 30 * 24 * 60 * 60;
-/** Values of Service-On-Behalf-Of (rule FORM-6). */
-const REFERENCE = /^[A-Za-z0-9._~:@/+=-]{1,256}$/;
 const CHAT_ACCOUNT = /^[a-z][a-z0-9-]{1,31}:[\x21-\x7e]{1,128}$/;
 export const REFERENCES_MAX = 16;
 export const CHAT_ACCOUNTS_MAX = 8;
@@ -33,7 +32,7 @@ const isKnownTimezone = (timezone: string): boolean => {
 
 /** @throws {DomainError} validation_failed */
 export const checkedReferences = (references: readonly string[]): readonly string[] =>
-  checkedList('references', references, REFERENCES_MAX, REFERENCE, 'letters, digits and . _ ~ : @ / + = -');
+  checkedList('references', references, REFERENCES_MAX, REFERENCE_PATTERN, 'letters, digits and . _ ~ : @ / + = -');
 
 /** @throws {DomainError} validation_failed */
 export const checkedChatAccounts = (accounts: readonly string[]): readonly string[] =>

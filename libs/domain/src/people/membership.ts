@@ -1,12 +1,15 @@
 import type { Actor, MembershipId, Timestamp, UserId } from '../kernel/index.js';
 import { isAtLeast, type Role } from './role.js';
 
+export const MEMBERSHIP_STATUSES = ['invited', 'active', 'removed'] as const;
+export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
+
 /** A person in one organization. Read live, on every request (rule PEOPLE-2). */
 export interface Membership {
   readonly membership: MembershipId;
   readonly user: UserId;
   readonly role: Role;
-  readonly status: 'invited' | 'active' | 'removed';
+  readonly status: MembershipStatus;
   /** Null for the first owner, whom nobody invited. */
   readonly invitedBy: Actor | null;
   /** Which invitation may still be taken up; null once it was, or when there never was one. */

@@ -4,6 +4,7 @@ import type {
   MembershipId,
   OrgId,
   PolicyId,
+  PolicyMode,
   PolicyVersionId,
   Timestamp,
   UserId,
@@ -19,10 +20,11 @@ export interface KeyRecord {
   readonly livemode: boolean;
 }
 
-export type PolicyMode = 'enforce' | 'shadow';
+export type { PolicyMode };
 
 /** What a person may do with an approval from outside the Console: `review_only` shows it and decides nothing. */
-export type ApprovalDoor = 'decide' | 'review_only' | 'off';
+export const APPROVAL_DOORS = ['decide', 'review_only', 'off'] as const;
+export type ApprovalDoor = (typeof APPROVAL_DOORS)[number];
 
 /** How approvals of the organization are asked for. */
 export interface ApprovalSettings {

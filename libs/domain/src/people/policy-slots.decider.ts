@@ -1,4 +1,4 @@
-import { type CommandMetadata, DomainError, type Timestamp } from '../kernel/index.js';
+import { type CommandMetadata, DomainError, type PolicyMode, type Timestamp } from '../kernel/index.js';
 import type { OrganizationCommand } from './organization.commands.js';
 import type { OrganizationEvent } from './organization.events.js';
 import type { ActivePolicy, HeldSlot, LivingOrganization, Organization } from './organization.state.js';
@@ -59,7 +59,7 @@ export const deactivatePolicy = (
 
 const deactivated = (
   state: LivingOrganization,
-  mode: 'enforce' | 'shadow',
+  mode: PolicyMode,
   holder: ActivePolicy,
   reason: string | null,
   at: Timestamp,
@@ -68,5 +68,5 @@ const deactivated = (
   data: { org: state.org, mode, policy: holder.policy, version_id: holder.versionId, reason, at },
 });
 
-export const inSlot = (state: LivingOrganization, mode: 'enforce' | 'shadow', active: HeldSlot | null): Organization =>
+export const inSlot = (state: LivingOrganization, mode: PolicyMode, active: HeldSlot | null): Organization =>
   mode === 'enforce' ? { ...state, enforced: active } : { ...state, shadow: active };

@@ -1,6 +1,6 @@
-/** Each may do all that the ones before it may (rule PEOPLE-1). */
-export const ROLES = ['viewer', 'admin', 'owner'] as const;
-export type Role = (typeof ROLES)[number];
+import { type Role, ROLES } from '../kernel/index.js';
+
+export { type Role, ROLES };
 
 export const isRole = (text: unknown): text is Role => (ROLES as readonly unknown[]).includes(text);
 

@@ -10,7 +10,8 @@ import {
 } from '../kernel/index.js';
 
 /** How a person came in: by the link or the code of an e-mail, by an invitation, or from another organization. */
-export type SignedInBy = 'link' | 'code' | 'invite' | 'org_switch';
+export const SIGN_IN_MEANS = ['link', 'code', 'invite', 'org_switch'] as const;
+export type SignedInBy = (typeof SIGN_IN_MEANS)[number];
 
 /** Why a session ended, as its stream says; that it grew old is for its row to say. */
 export type SessionEnd = 'signed_out' | 'everywhere' | 'ended' | 'switched' | 'address_set';

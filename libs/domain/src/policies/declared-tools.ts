@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
+import type { SideEffect } from '../kernel/index.js';
 import { type CelType, BOOL, DYN, type Field, INT, join, listOf, mapOf, NUMBER, STRING } from './cel/types.js';
-import type { CallSideEffect } from './policy-input.js';
 
 /** A tool that a connector of the organization has now, as far as a policy can be held against it. */
 export interface DeclaredTool {
   /** Qualified, `<connector>.<tool>`. */
   readonly name: string;
-  readonly sideEffect: CallSideEffect;
+  readonly sideEffect: SideEffect;
   /** JSON Schema (2020-12) of its arguments. One without `properties` declares none: then nothing is known of them. */
   readonly inputSchema: JsonObject;
   /** Whether its connector says what a call spends. */

@@ -1,17 +1,11 @@
-import { ERROR_CATALOGUE } from '../kernel/index.js';
+import { type DecisionOutcome, ERROR_CATALOGUE } from '../kernel/index.js';
 import type { JsonValue } from '#libs/crypto';
 import type { Answer } from './cel/answers.js';
 import { type Bindings, bindingsOf } from './cel/values.js';
 import type { CompiledPolicy, CompiledRule } from './compiled-policy.js';
 import { matchesGlob } from './glob.js';
 import type { PolicyInput } from './policy-input.js';
-import {
-  DEFAULT_APPROVAL,
-  type PolicyBudget,
-  type PolicyOutcome,
-  type RequiredApproval,
-  type RuleMatch,
-} from './policy-source.js';
+import { DEFAULT_APPROVAL, type PolicyBudget, type RequiredApproval, type RuleMatch } from './policy-source.js';
 import { runWithin } from './time-limit.js';
 
 /** For the evaluation of one call (rule POLICY-1). */
@@ -19,7 +13,7 @@ export const POLICY_EVALUATION_LIMIT_MS = 50;
 
 /** The policy's part of an action's `decision`. */
 export interface PolicyDecision {
-  readonly outcome: PolicyOutcome;
+  readonly outcome: DecisionOutcome;
   /** Null unless denied. */
   readonly code: 'policy_denied' | 'policy_unavailable' | null;
   /** `builtin`: the service itself refused, because the policy could not be evaluated. */
@@ -149,7 +143,7 @@ const decidedBy = ({ id, decision, message, approval, verify }: CompiledRule): P
   return { outcome: 'deny', code: 'policy_denied', message: sentence, ...by };
 };
 
-const byDefault = (outcome: PolicyOutcome): PolicyDecision => {
+const byDefault = (outcome: DecisionOutcome): PolicyDecision => {
   const approval = outcome === 'require_approval' ? DEFAULT_APPROVAL : null;
   const reason = `default ${outcome}`;
   const by = { source: 'default', ruleId: null, reason, approval, timeLimitTripped: false } as const;

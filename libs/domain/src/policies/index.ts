@@ -25,7 +25,13 @@ export { type PolicyCase, readCasesInTurns } from './policy-cases.js';
 export { POLICY_LANGUAGE } from './policy-language.js';
 export { policyDecider } from './policy.decider.js';
 export type { PolicyEvent, PolicyVersionOrigin } from './policy.events.js';
-export type { PolicyBudget, RequiredApproval } from './policy-source.js';
+export {
+  OFFERED_LEVELS,
+  type OfferedLevel,
+  type PolicyBudget,
+  type RequiredApproval,
+  RULE_ID_PATTERN,
+} from './policy-source.js';
 export type { PolicyInput } from './policy-input.js';
 export { type ExistingPolicy, latestVersion, type PolicyVersion } from './policy.state.js';
 export { type CaseResult, testPolicyInTurns } from './test-policy.js';

@@ -1,9 +1,8 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import type { JsonValue } from '#libs/crypto';
-import { isOneLine, Turns } from '../kernel/index.js';
+import { DECISION_OUTCOMES, type DecisionOutcome, isOneLine, Turns } from '../kernel/index.js';
 import { checkSource } from './check-source.js';
 import { DIAGNOSTICS_MAX, POLICY_DIAGNOSTICS, type PolicyDiagnostic, Report } from './diagnostics.js';
-import { POLICY_OUTCOMES, type PolicyOutcome } from './policy-source.js';
 import { isFault, readTrialInput, type TrialInput } from './trial-input.js';
 import {
   type Entry,
@@ -28,7 +27,7 @@ export interface PolicyCase {
   /** Of its beginning in the file, from 1. */
   readonly line: number;
   readonly input: TrialInput;
-  readonly expect: { readonly decision: PolicyOutcome; readonly rule: string | null };
+  readonly expect: { readonly decision: DecisionOutcome; readonly rule: string | null };
 }
 
 export type ReadCases =
@@ -204,7 +203,7 @@ const readExpect = (report: Report, mapping: Mapping): PolicyCase['expect'] | nu
     );
     return null;
   }
-  const decision = readChoice(report, written, POLICY_OUTCOMES);
+  const decision = readChoice(report, written, DECISION_OUTCOMES);
   const named = fields.get('rule');
   const rule = named === undefined ? null : readText(report, named);
   return decision === null ? null : { decision, rule };

@@ -1,12 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 
-import type { Timestamp } from '../kernel/index.js';
-
-export const CALL_MODES = ['gateway', 'proxy'] as const;
-export const SIDE_EFFECTS = ['read', 'write', 'destructive', 'unknown'] as const;
-
-export type CallMode = (typeof CALL_MODES)[number];
-export type CallSideEffect = (typeof SIDE_EFFECTS)[number];
+import type { CallMode, SideEffect, Timestamp } from '../kernel/index.js';
 
 /**
  * Everything a decision is made from, and nothing else: the gate stores it as one payload document, so that a dry run or
@@ -22,7 +16,7 @@ export type PolicyInput = {
   readonly session: { readonly ref: string | null };
   readonly intent: { readonly signed: boolean };
   readonly mode: CallMode;
-  readonly side_effect: CallSideEffect;
+  readonly side_effect: SideEffect;
   readonly now: Timestamp;
   readonly request: PolicyRequestFacts;
 };

@@ -3,14 +3,13 @@ import { MACRO_USES, operatorOf } from './cel/check-function.js';
 import { FACTS } from './cel/facts.js';
 import { SIGNATURES, TYPE_NAMES, type Signature } from './cel/signatures.js';
 import type { CelType, Field } from './cel/types.js';
-import { CALL_MODES, SIDE_EFFECTS } from './policy-input.js';
+import { OFFERED_LEVELS } from './policy-source.js';
 import { MATCH_FIELDS } from './read-match.js';
-import { POLICY_OUTCOMES } from './policy-source.js';
 import { APPROVAL_FIELDS } from './read-approval.js';
-import { PERIOD_KINDS } from '../kernel/index.js';
+import { CALL_MODES, DECISION_OUTCOMES, PERIOD_KINDS, SIDE_EFFECTS } from '../kernel/index.js';
 import { BUDGET_FIELDS } from './read-budgets.js';
 import { LANGUAGE_VERSION, POLICY_FIELDS } from './read-policy.js';
-import { OFFERED_LEVELS, RULE_FIELDS } from './read-rule.js';
+import { RULE_FIELDS } from './read-rule.js';
 
 /** What an editor says of a field beside its name. A clause without a full stop, as of a fact. */
 interface FieldNote {
@@ -24,7 +23,7 @@ type Notes<Fields extends readonly string[]> = Readonly<Record<Fields[number], F
 
 const POLICY_NOTES: Notes<typeof POLICY_FIELDS> = {
   version: { meaning: 'the version of the language', isRequired: true, values: [LANGUAGE_VERSION] },
-  default: { meaning: 'what holds for a call that no rule applies to', isRequired: true, values: POLICY_OUTCOMES },
+  default: { meaning: 'what holds for a call that no rule applies to', isRequired: true, values: DECISION_OUTCOMES },
   rules: { meaning: 'the rules, in order: the first that applies decides' },
   budgets: { meaning: 'what calls may use up together in a period' },
 };
@@ -34,7 +33,7 @@ const RULE_NOTES: Notes<typeof RULE_FIELDS> = {
   description: { meaning: 'for people' },
   match: { meaning: 'which calls the rule is about; all where it is left out' },
   when: { meaning: 'a condition in CEL' },
-  decision: { meaning: 'what holds for a call that the rule applies to', isRequired: true, values: POLICY_OUTCOMES },
+  decision: { meaning: 'what holds for a call that the rule applies to', isRequired: true, values: DECISION_OUTCOMES },
   message: { meaning: 'what the agent reads when it is refused' },
   verify: { meaning: 'the level of the check that a call of the rule gets', values: OFFERED_LEVELS },
   approval: { meaning: 'who is asked, how many must approve and by when; with require_approval alone' },

@@ -1,5 +1,4 @@
-import type { PeriodKind } from '../kernel/index.js';
-import type { CallMode, CallSideEffect } from './policy-input.js';
+import type { CallMode, DecisionOutcome, PeriodKind, SideEffect, WitnessLevel } from '../kernel/index.js';
 import type { Entry } from './yaml-nodes.js';
 
 /** The policy language's limits (docs/policy-language.md). Lengths in characters. */
@@ -19,8 +18,12 @@ export const POLICY_LIMITS = {
   budgets: 100,
 } as const;
 
-export const POLICY_OUTCOMES = ['allow', 'deny', 'require_approval'] as const;
-export type PolicyOutcome = (typeof POLICY_OUTCOMES)[number];
+/** Ids of rules and of budgets. */
+export const RULE_ID_PATTERN = /^[a-z][a-z0-9_-]{0,63}$/;
+
+/** The levels of witness that a rule can ask for. */
+export const OFFERED_LEVELS = ['L0', 'L1'] as const satisfies readonly WitnessLevel[];
+export type OfferedLevel = (typeof OFFERED_LEVELS)[number];
 
 /** Whom a call waits for: so many different people of these, by then. */
 export interface RequiredApproval {
@@ -41,7 +44,7 @@ export interface RuleMatch {
   /** Label key to a glob over its value: the agent must have each of these labels. */
   readonly labels: Readonly<Record<string, string>> | null;
   readonly mode: readonly CallMode[] | null;
-  readonly sideEffect: readonly CallSideEffect[] | null;
+  readonly sideEffect: readonly SideEffect[] | null;
 }
 
 /** A rule as it was read: its shape is right, its condition not yet compiled. */
@@ -51,10 +54,10 @@ export interface SourceRule {
   readonly description: string | null;
   readonly match: RuleMatch;
   readonly when: { readonly text: string; readonly entry: Entry } | null;
-  readonly decision: PolicyOutcome;
+  readonly decision: DecisionOutcome;
   readonly message: string | null;
   /** The least level of witness; null as L0. */
-  readonly verify: 'L0' | 'L1' | null;
+  readonly verify: OfferedLevel | null;
   /** Set exactly where the decision is to ask for an approval. */
   readonly approval: RequiredApproval | null;
 }
@@ -77,7 +80,7 @@ export interface SourceBudget {
 }
 
 export interface SourcePolicy {
-  readonly defaultOutcome: PolicyOutcome;
+  readonly defaultOutcome: DecisionOutcome;
   readonly rules: readonly SourceRule[];
   readonly budgets: readonly SourceBudget[];
 }

@@ -1,8 +1,10 @@
+import { idPattern } from '#libs/crypto';
+import { ROLES } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
 import { DEFAULT_APPROVAL, POLICY_LIMITS, type RequiredApproval } from './policy-source.js';
 import { type Entry, readInteger, readList, readMapping, readPattern } from './yaml-nodes.js';
 
-const APPROVER = /^(role:(viewer|admin|owner)|usr_[0-7][0-9a-hjkmnp-tv-z]{25})$/;
+const APPROVER = new RegExp(`^role:(?:${ROLES.join('|')})$|${idPattern('usr').source}`);
 export const APPROVAL_FIELDS = ['approvers', 'required', 'expires_in'] as const;
 const DURATION = /^[1-9]\d{0,4}[mhd]$/;
 const SECONDS_OF_UNIT: Readonly<Record<string, number>> = { m: 60, h: 60 * 60, d: 24 * 60 * 60 };
@@ -30,7 +32,12 @@ const readApprovers = (report: Report, entry: Entry | undefined): readonly strin
   const items = readList(report, entry, POLICY_LIMITS.approversPerRule);
   if (items === null) return null;
   const read = items.map((item) =>
-    readPattern(report, item, APPROVER, 'role:viewer, role:admin, role:owner or the id of a person (usr_...)'),
+    readPattern(
+      report,
+      item,
+      APPROVER,
+      `${ROLES.map((role) => `role:${role}`).join(', ')} or the id of a person (usr_...)`,
+    ),
   );
   const approvers = read.filter((approver) => approver !== null);
   return approvers.length < read.length ? null : [...new Set(approvers)].sort();

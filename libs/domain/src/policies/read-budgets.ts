@@ -1,6 +1,7 @@
+import { CURRENCY_PATTERN } from '#libs/crypto';
 import { PERIOD_KINDS } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
-import { POLICY_LIMITS, type PolicyBudget, type SourceBudget } from './policy-source.js';
+import { POLICY_LIMITS, type PolicyBudget, RULE_ID_PATTERN, type SourceBudget } from './policy-source.js';
 import { readMatch } from './read-match.js';
 import {
   type Entry,
@@ -14,9 +15,6 @@ import {
 
 export const BUDGET_FIELDS = ['id', 'match', 'period', 'max_calls', 'max_spend'] as const;
 const SPEND_FIELDS = ['amount', 'currency'] as const;
-
-const BUDGET_ID = /^[a-z][a-z0-9_-]{0,63}$/;
-const CURRENCY = /^[a-z]{3}$/;
 
 /** `budgets`: what the calls that match may use up together in a period. What could not be read is reported and left out. */
 export const readBudgets = (report: Report, entry: Entry | undefined): readonly SourceBudget[] => {
@@ -51,7 +49,7 @@ const readBudgetId = (report: Report, entry: Entry, seen: Set<string>): string |
   const id = readPattern(
     report,
     entry,
-    BUDGET_ID,
+    RULE_ID_PATTERN,
     `a lower-case name of at most ${POLICY_LIMITS.ruleIdCharacters} characters`,
   );
   if (id === null) return null;
@@ -73,6 +71,6 @@ const readSpend = (report: Report, entry: Entry): PolicyBudget['maxSpend'] => {
   const currency =
     currencyEntry === undefined
       ? null
-      : readPattern(report, currencyEntry, CURRENCY, 'a lower-case three-letter currency such as usd');
+      : readPattern(report, currencyEntry, CURRENCY_PATTERN, 'a lower-case three-letter currency such as usd');
   return amount === null || currency === null ? null : { amount, currency };
 };

@@ -1,5 +1,5 @@
+import { CALL_MODES, SIDE_EFFECTS } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
-import { CALL_MODES, SIDE_EFFECTS } from './policy-input.js';
 import { POLICY_LIMITS, type RuleMatch } from './policy-source.js';
 import { type Entry, quoted, readChoice, readList, readMapping, readText } from './yaml-nodes.js';
 

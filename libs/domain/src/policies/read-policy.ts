@@ -1,7 +1,8 @@
+import { DECISION_OUTCOMES } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
 import { readBudgets } from './read-budgets.js';
 import { readRule } from './read-rule.js';
-import { POLICY_LIMITS, POLICY_OUTCOMES, type SourcePolicy, type SourceRule } from './policy-source.js';
+import { POLICY_LIMITS, type SourcePolicy, type SourceRule } from './policy-source.js';
 import { type Entry, readChoice, readInteger, readList, readMapping, reportMissing } from './yaml-nodes.js';
 
 export const LANGUAGE_VERSION = 1;
@@ -20,7 +21,8 @@ export const readPolicy = (report: Report, entry: Entry): SourcePolicy | null =>
     reportMissing(report, mapping, 'default', 'Add "default: deny", so that what no rule allows is refused.');
   }
   return {
-    defaultOutcome: defaultEntry === undefined ? 'deny' : (readChoice(report, defaultEntry, POLICY_OUTCOMES) ?? 'deny'),
+    defaultOutcome:
+      defaultEntry === undefined ? 'deny' : (readChoice(report, defaultEntry, DECISION_OUTCOMES) ?? 'deny'),
     rules: readRules(report, mapping.get('rules')),
     budgets: readBudgets(report, mapping.get('budgets')),
   };

@@ -1,13 +1,13 @@
 import { isMap } from 'yaml';
 
+import { DECISION_OUTCOMES, type DecisionOutcome, WITNESS_LEVELS } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
 import { readApproval } from './read-approval.js';
 import { readMatch } from './read-match.js';
 import {
   DEFAULT_APPROVAL,
+  OFFERED_LEVELS,
   POLICY_LIMITS,
-  POLICY_OUTCOMES,
-  type PolicyOutcome,
   type RequiredApproval,
   type RuleMatch,
   type SourceRule,
@@ -15,9 +15,6 @@ import {
 import { type Entry, type Mapping, readChoice, readMapping, readText, reportMissing } from './yaml-nodes.js';
 
 export const RULE_FIELDS = ['id', 'description', 'match', 'when', 'decision', 'message', 'verify', 'approval'] as const;
-const LEVELS = ['L0', 'L1', 'L2'] as const;
-// Known and offered are two things: a finding never sends anybody to what a policy cannot be saved with yet.
-export const OFFERED_LEVELS = ['L0', 'L1'] as const;
 const RULE_ID = /^[a-z][a-z0-9_-]*$/;
 
 /** Null when it has no usable id: then its other fields were still checked. */
@@ -56,7 +53,7 @@ const reportRuleId = (report: Report, entry: Entry): void => {
   report.add('invalid_value', entry.place, message, 'Write an id such as "read-crm".');
 };
 
-const readDecision = (report: Report, mapping: Mapping): PolicyOutcome | null => {
+const readDecision = (report: Report, mapping: Mapping): DecisionOutcome | null => {
   const entry = mapping.get('decision');
   if (entry === undefined) {
     reportMissing(
@@ -67,7 +64,7 @@ const readDecision = (report: Report, mapping: Mapping): PolicyOutcome | null =>
     );
     return null;
   }
-  return readChoice(report, entry, POLICY_OUTCOMES);
+  return readChoice(report, entry, DECISION_OUTCOMES);
 };
 
 /** A text that people read, without the line break that a YAML block leaves at its end. */
@@ -103,7 +100,7 @@ const readWhen = (report: Report, entry: Entry | undefined): SourceRule['when'] 
   return null;
 };
 
-const readMessage = (report: Report, entry: Entry | undefined, decision: PolicyOutcome | null): string | null => {
+const readMessage = (report: Report, entry: Entry | undefined, decision: DecisionOutcome | null): string | null => {
   const message = readLine(report, entry, POLICY_LIMITS.messageCharacters, false);
   if (entry === undefined || decision === null || decision === 'deny') return message;
   const sentence = 'Only a rule with "decision: deny" has a message: it is what the agent reads when it is refused.';
@@ -114,11 +111,11 @@ const readMessage = (report: Report, entry: Entry | undefined, decision: PolicyO
 const readVerify = (
   report: Report,
   entry: Entry | undefined,
-  decision: PolicyOutcome | null,
+  decision: DecisionOutcome | null,
   match: RuleMatch,
 ): SourceRule['verify'] => {
   if (entry === undefined) return null;
-  const level = readChoice(report, entry, LEVELS, OFFERED_LEVELS);
+  const level = readChoice(report, entry, WITNESS_LEVELS, OFFERED_LEVELS);
   if (decision === 'deny') {
     report.add('misplaced_field', entry.keyPlace, 'A rule that denies runs nothing that could be verified.');
     return null;
@@ -143,7 +140,7 @@ const isNeverReadBack = ({ sideEffect, mode }: RuleMatch): boolean =>
 const readTerms = (
   report: Report,
   entry: Entry | undefined,
-  decision: PolicyOutcome | null,
+  decision: DecisionOutcome | null,
 ): RequiredApproval | null => {
   const isAsked = decision === 'require_approval';
   if (entry === undefined) return isAsked ? DEFAULT_APPROVAL : null;

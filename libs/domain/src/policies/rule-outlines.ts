@@ -1,14 +1,13 @@
-import { Turns } from '../kernel/index.js';
+import { type DecisionOutcome, Turns } from '../kernel/index.js';
 import { checkSource } from './check-source.js';
 import { Report } from './diagnostics.js';
-import type { PolicyOutcome } from './policy-source.js';
 import { readPolicy } from './read-policy.js';
 import { parseYaml } from './yaml-nodes.js';
 
 /** A rule as somebody looks it up: who decided so, and where it is written. */
 export interface RuleOutline {
   readonly id: string;
-  readonly decision: PolicyOutcome;
+  readonly decision: DecisionOutcome;
   readonly description: string | null;
   /** Of its id in the source, from 1. */
   readonly line: number;

@@ -1,14 +1,15 @@
 import { checkArguments, type JsonObject, type JsonValue, StrictJsonError } from '#libs/crypto';
-import { parseTimestamp, timestampOf, type Timestamp } from '../kernel/index.js';
-import { didYouMean } from './did-you-mean.js';
 import {
   CALL_MODES,
-  SIDE_EFFECTS,
   type CallMode,
-  type CallSideEffect,
-  type PolicyInput,
-  type PolicyRequestFacts,
-} from './policy-input.js';
+  parseTimestamp,
+  SIDE_EFFECTS,
+  type SideEffect,
+  type Timestamp,
+  timestampOf,
+} from '../kernel/index.js';
+import { didYouMean } from './did-you-mean.js';
+import { type PolicyInput, type PolicyRequestFacts } from './policy-input.js';
 
 /** A call that somebody describes in order to try a policy on it. What is left out is completed by {@link completedInput}. */
 export interface TrialInput {
@@ -20,7 +21,7 @@ export interface TrialInput {
   readonly intent: PolicyInput['intent'];
   readonly mode: CallMode;
   /** Null where it is the tool's own. */
-  readonly sideEffect: CallSideEffect | null;
+  readonly sideEffect: SideEffect | null;
   /** Null for the moment of the trial. */
   readonly now: Timestamp | null;
   /** Null where it is what the connector would say of these arguments. */
@@ -36,7 +37,7 @@ export interface TrialFault {
 
 /** What the tool of a call says of itself and of the request; nothing where no connector has it. */
 export interface TriedTool {
-  readonly sideEffect: CallSideEffect;
+  readonly sideEffect: SideEffect;
   readonly facts: PolicyRequestFacts;
 }
 

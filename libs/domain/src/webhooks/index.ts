@@ -31,6 +31,6 @@ export { SECRET_PREFIX, signatureHeader } from './signature.js';
 export type { WebhookChanges, WebhookCommand } from './webhook.commands.js';
 export { webhooksDecider } from './webhook.decider.js';
 export { type PostOutcome, WebhookDoor, type WebhookPost } from './webhook-door.port.js';
-export type { WebhookEvent, WebhookStatus } from './webhook.events.js';
+export { WEBHOOK_STATUSES, type WebhookEvent, type WebhookStatus } from './webhook.events.js';
 export { WebhookSettings } from './webhook-settings.js';
 export { signingAt, type Webhook, type Webhooks } from './webhook.state.js';

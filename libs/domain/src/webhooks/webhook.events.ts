@@ -1,7 +1,8 @@
 import type { OrgId, Timestamp, WebhookId } from '../kernel/index.js';
 
 /** `disabled`: nothing is sent, and what happens meanwhile is not kept for it. */
-export type WebhookStatus = 'active' | 'disabled';
+export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
+export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
 interface OfWebhook {
   readonly org: OrgId;

@@ -1,13 +1,13 @@
 import type { Stats } from 'node:fs';
 import { constants, type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isDigest } from '#libs/crypto';
+import { DIGEST_PATTERN, isDigest } from '#libs/crypto';
 import type { Logger, OrgId } from '#libs/domain/kernel';
 import { type SealedHead, SealedHeads } from '#libs/domain/ledger';
 
 /** A record is a line of this many bytes, padded with spaces, so that it can be overwritten in place. */
 const RECORD_BYTES = 128;
-const RECORD = /^(org_[0-9a-z]{26}) ([1-9]\d{0,14}):(sha256:[0-9a-f]{64}) *\n$/;
+const RECORD = new RegExp(`^(org_[0-9a-z]{26}) ([1-9]\\d{0,14}):(${DIGEST_PATTERN.source.slice(1, -1)}) *\\n$`);
 /** A record that no ledger uses any more. */
 const FREE = '\n'.padStart(RECORD_BYTES);
 

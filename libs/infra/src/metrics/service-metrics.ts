@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AnsweredRequest, JobQueue, Meter, OrgId, SweeperName } from '#libs/domain/kernel';
+import type { AnsweredRequest, CallMode, JobQueue, Meter, OrgId, PolicyMode, SweeperName } from '#libs/domain/kernel';
 import type { BuildFacts } from '../runtime/index.js';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -96,7 +96,7 @@ export class ServiceMetrics implements Meter {
     this.requestSeconds.observe({ route: pattern }, durationMs / 1_000);
   }
 
-  actionAnswered(mode: 'gateway' | 'proxy', status: number): void {
+  actionAnswered(mode: CallMode, status: number): void {
     this.actions.inc({ mode, status });
   }
 
@@ -114,7 +114,7 @@ export class ServiceMetrics implements Meter {
     else this.organizationsWithPolicy.delete(org);
   }
 
-  policyTimeLimitTripped(mode: 'enforce' | 'shadow'): void {
+  policyTimeLimitTripped(mode: PolicyMode): void {
     this.timeLimits.inc({ mode });
   }
 

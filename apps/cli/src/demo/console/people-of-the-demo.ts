@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApprovalDecision } from '#libs/domain/gate';
 import { Person } from '../person.js';
 import { linkMailedTo, tokenOf } from '../printed-mails.js';
 import { member, type Answer, type ScratchService } from '../scratch-service.js';
@@ -55,7 +56,7 @@ export class PeopleOfTheDemo {
     for (const email of [OWNER, APPROVER]) must(await this.person(email).send('GET', '/v1/me'));
   }
 
-  async decide(email: string, approval: string, decision: 'approve' | 'deny', reason?: string): Promise<void> {
+  async decide(email: string, approval: string, decision: ApprovalDecision, reason?: string): Promise<void> {
     const person = this.person(email);
     const path = `/v1/approvals/${approval}`;
     const shown = must(await person.send('GET', path));

@@ -1,4 +1,10 @@
-import { parsePublicKeyText, PublicKeyError, type PublicKeyReason, type VerifiedPublicKey } from '#libs/crypto';
+import {
+  CURRENCY_PATTERN,
+  parsePublicKeyText,
+  PublicKeyError,
+  type PublicKeyReason,
+  type VerifiedPublicKey,
+} from '#libs/crypto';
 import { DomainError, isOneLine } from '../../kernel/index.js';
 import type { AgentSettings } from '../agent.commands.js';
 import { AGENT_SCOPES, INTENT_MODES, type AgentBudgets, type AgentScope, type Money } from '../agent.events.js';
@@ -7,8 +13,6 @@ const LABELS_MAX = 16;
 const LABEL_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 /** Characters are code points: what a person counts as one takes no more room for being outside the first plane. */
 const LABEL_VALUE_MAX_CHARACTERS = 128;
-/** ISO 4217, in the lower case of deeds and policies. */
-const CURRENCY = /^[a-z]{3}$/;
 
 const refused = (param: string, problem: string): DomainError =>
   new DomainError('validation_failed', { param, message: `The field ${param} ${problem}.` });
@@ -73,7 +77,7 @@ const checkedMoney = ({ amount, currency, ...others }: Money): Money => {
       'must be an integer of at least 1, in the smallest unit of its currency',
     );
   }
-  if (!CURRENCY.test(currency)) {
+  if (!CURRENCY_PATTERN.test(currency)) {
     throw refused('budgets.spend_per_day.currency', 'must be an ISO 4217 code in lower case, such as eur');
   }
   return { amount, currency };

@@ -3,6 +3,7 @@ import { Command } from '@nestjs/cqrs';
 import type { JsonValue } from '#libs/crypto';
 
 import type { CommandMetadata, ConnectorId, OrgId } from '../../kernel/index.js';
+import type { ConnectorStatus } from '../connector.events.js';
 import type { LiveConnector } from '../connector.state.js';
 
 /** Which connector a caller means: by name, and by id too when that is how it was addressed. */
@@ -35,7 +36,7 @@ export class UpdateConnector extends Command<LiveConnector> {
     readonly address: ConnectorAddress,
     readonly changes: {
       readonly description?: string | null;
-      readonly status?: 'active' | 'disabled';
+      readonly status?: ConnectorStatus;
       readonly config?: JsonValue;
       readonly expectedConfigHash?: string;
     },

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#libs/crypto';
+import { CURRENCY_PATTERN, type JsonValue } from '#libs/crypto';
 
 import type { MoneyMark } from '../../kernel/index.js';
 import { ConfigReader } from '../config-reader.js';
@@ -118,9 +118,6 @@ const readArgument = (reader: ConfigReader): RestArgument | undefined => {
   };
 };
 
-/** Money is integer minor units and a lower-case code of ISO 4217 (rule FORM-3). */
-const CURRENCY = /^[a-z]{3}$/;
-
 const readMoney = (reader: ConfigReader, type: RestArgument['type']): MoneyMark | undefined => {
   if (!reader.has('money')) return undefined;
   if (type !== 'integer') {
@@ -138,7 +135,8 @@ const readMoney = (reader: ConfigReader, type: RestArgument['type']): MoneyMark 
   const name = money.text('currency_arg', { maxCharacters: NAME_MAX_CHARACTERS });
   if (name !== undefined) return { currency_arg: name };
   const currency = money.text('currency', { maxCharacters: NAME_MAX_CHARACTERS });
-  if (currency === undefined || CURRENCY.test(currency)) return currency === undefined ? undefined : { currency };
+  if (currency === undefined || CURRENCY_PATTERN.test(currency))
+    return currency === undefined ? undefined : { currency };
   return money.report('currency', 'must be a code of ISO 4217, three lower-case letters such as eur.');
 };
 

@@ -1,3 +1,4 @@
+import { CURRENCY_PATTERN } from '#libs/crypto';
 import type { ConfigSchema } from '../config-schema.js';
 import { ARGUMENT_TYPES, REST_LIMITS, REST_METHODS } from './rest-config.js';
 
@@ -40,7 +41,7 @@ const ARGUMENT: ConfigSchema = {
           type: 'string',
           title: 'Fixed currency',
           description: 'Three lower-case letters.',
-          pattern: '^[a-z]{3}$',
+          pattern: CURRENCY_PATTERN.source,
           maxLength: 3,
           examples: ['eur'],
         },

@@ -5,19 +5,25 @@ import type {
   Actor,
   AgentId,
   ApprovalId,
+  CallMode,
   ConnectorId,
+  DecisionOutcome,
   ErrorCode,
+  ExecutionStatus,
   KeyId,
   OrgId,
   PolicyId,
   PolicyVersionId,
+  SideEffect,
   Timestamp,
   TraceContext,
   UserId,
+  Verdict,
+  WitnessLevel,
 } from '../../kernel/index.js';
 
-export type ActionMode = 'gateway' | 'proxy';
-export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
+export type { ExecutionStatus, SideEffect };
+export type ActionMode = CallMode;
 
 /**
  * `once`: sent at most one time, even after a crash. `repeatable`: sent up to three times, each time with the same id
@@ -25,13 +31,11 @@ export type SideEffect = 'read' | 'write' | 'destructive' | 'unknown';
  */
 export type ExecutionClass = 'once' | 'repeatable';
 
-export type ExecutionStatus = 'succeeded' | 'failed' | 'unknown';
-
 export type DecisionSource = 'rule' | 'default' | 'budget' | 'stop' | 'builtin';
 
 /** The gate's answer to a call. `code` and `message` are null if the call is allowed. */
 export interface Decision {
-  readonly outcome: 'allow' | 'deny' | 'require_approval';
+  readonly outcome: DecisionOutcome;
   readonly code: ErrorCode | null;
   readonly source: DecisionSource;
   readonly rule_id: string | null;
@@ -135,8 +139,8 @@ export interface Submission {
 }
 
 export interface WitnessVerdict {
-  readonly level: 'L0' | 'L1' | 'L2';
-  readonly verdict: 'VERIFIED' | 'MISMATCH' | 'UNVERIFIABLE';
+  readonly level: WitnessLevel;
+  readonly verdict: Verdict;
   /**
    * `reported`: the tool's own answer. `edge_reported`: the report of the agent that ran the tool. `read_back`: a read
    * of what the tool changed. `none`: there is no evidence.

@@ -21,9 +21,14 @@ export type ExecutionAttempt = DataOf<'ExecutionStarted'>;
  * The state of an action that was submitted. `sealed` is missing because it cannot be seen in the action's stream: ask
  * the ledger (`LedgerTail.sealedUpTo`).
  */
-export type RecordedState = 'pending_approval' | 'executing' | 'witnessing' | 'recorded';
+export const RECORDED_STATES = ['pending_approval', 'executing', 'witnessing', 'recorded'] as const;
+export type RecordedState = (typeof RECORDED_STATES)[number];
 
-export type ApprovalStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+/** Every state of an action, also the one that the ledger adds. */
+export const ACTION_STATES = [...RECORDED_STATES, 'sealed'] as const;
+
+export const APPROVAL_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** What people were asked about an action, and what they said. */
 export interface Approval {
@@ -127,8 +132,11 @@ export const beganAt = ({ attempts }: LivingAction, attempt: ExecutionAttempt): 
 export const remainingAtClaimMs = ({ ready }: LivingAction, { deadline, at }: ExecutionAttempt): number =>
   Math.min(ready?.timeoutMs ?? 0, Math.max(0, Date.parse(deadline) - Date.parse(at)));
 
-export type ActionStatus =
-  'executed' | 'failed' | 'authorized' | 'processing' | 'pending_approval' | 'denied' | 'expired' | 'cancelled';
+export const ACTION_STATUSES = [
+  ...(['executed', 'failed', 'authorized', 'processing'] as const),
+  ...(['pending_approval', 'denied', 'expired', 'cancelled'] as const),
+] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
 /** The action's status in the API. An unknown outcome is `executed` with the verdict UNVERIFIABLE (rule GATE-5). */
 export const statusOf = (action: LivingAction, isSealed: boolean): ActionStatus => {

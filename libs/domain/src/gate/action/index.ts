@@ -25,8 +25,11 @@ export {
 } from './action.events.js';
 export {
   type Action,
+  ACTION_STATES,
+  ACTION_STATUSES,
   type ActionStatus,
   type Approval,
+  APPROVAL_STATUSES,
   type ApprovalStatus,
   awaitsReadBack,
   beganAt,

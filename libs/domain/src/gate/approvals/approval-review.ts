@@ -2,6 +2,7 @@ import type { Digest } from '#libs/crypto';
 import type { ShownRequest } from '../../connectors/index.js';
 import { ERROR_CATALOGUE, type ErrorCode, type Timestamp, type UserId } from '../../kernel/index.js';
 import { activeMembershipOf, type LivingOrganization, type Membership } from '../../people/index.js';
+import type { OfferedLevel } from '../../policies/index.js';
 import type { EdgeTerms, ExecutionTerms, Decision, Approval, LivingAction } from '../action/index.js';
 import type { ApprovalContext } from './approval-context.js';
 import { calledForAmong, type CalledFor } from './called-for.js';
@@ -15,7 +16,7 @@ export interface Obstacle {
 
 /** What evidence the witness of the call would have, in words for approvers. */
 export interface ExpectedWitness {
-  readonly level: 'L0' | 'L1';
+  readonly level: OfferedLevel;
   readonly sentence: string;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../kernel/index.js';
 import { organizationDecider, type LivingOrganization, type Membership } from '../../people/index.js';
 import type { ReviewToActBy } from './approval-reviews.js';
-import { DecideApproval } from './decide-approval.command.js';
+import { type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
 
 /** A decision that a person sent in a chat. */
 export interface ChatWord {
@@ -17,7 +17,7 @@ export interface ChatWord {
   /** `<connector>:<account>`, as the chat service authenticated it; never from the text of the message. */
   readonly chatAccount: string;
   readonly approval: ApprovalId;
-  readonly decision: 'approve' | 'deny';
+  readonly decision: ApprovalDecision;
   /** Digest of the context that was shown in the chat. */
   readonly contextDigest: Digest | null;
   readonly reason: string | null;

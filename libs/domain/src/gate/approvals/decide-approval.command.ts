@@ -4,6 +4,10 @@ import type { ApprovalId, CommandMetadata, OrgId, UserId } from '../../kernel/in
 import type { ApprovalVia } from '../action/index.js';
 import type { ReviewToActBy } from './approval-reviews.js';
 
+/** What a person may say to an approval. */
+export const APPROVAL_DECISIONS = ['approve', 'deny'] as const;
+export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
+
 /**
  * One person's yes or no to an approval, from the Console, a mail or a chat. The sender of the command has
  * authenticated the person.
@@ -14,7 +18,7 @@ export class DecideApproval extends Command<ReviewToActBy> {
     readonly org: OrgId,
     readonly approval: ApprovalId,
     readonly word: {
-      readonly decision: 'approve' | 'deny';
+      readonly decision: ApprovalDecision;
       readonly by: UserId;
       readonly via: ApprovalVia;
       /**

@@ -3,9 +3,9 @@ import type { ApprovalContext } from './approval-context.js';
 
 /**
  * Characters that a reader does not see: controls, format and direction marks, private and unassigned code points,
- * variation selectors and fillers.
+ * separators of lines, variation selectors and fillers.
  */
-const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u3164\u115F\u1160\uFFA0]/u;
+export const HIDDEN_CHARACTERS = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
 /** Hidden characters that ordinary text of several lines contains, so they are allowed. */
 const LAYOUT = /[\t\n\r]/g;
 
@@ -51,4 +51,4 @@ const firstOf = (looks: readonly (() => string | null)[]): string | null => {
   return null;
 };
 
-const isHiding = (text: string): boolean => HIDDEN.test(text.replace(LAYOUT, ''));
+const isHiding = (text: string): boolean => HIDDEN_CHARACTERS.test(text.replace(LAYOUT, ''));

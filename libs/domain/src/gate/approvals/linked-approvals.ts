@@ -11,7 +11,7 @@ import {
 import { activeMembershipOf, organizationDecider, secretHash } from '../../people/index.js';
 import type { ApprovalLink, ApprovalLinks } from './approval-links.port.js';
 import type { ReviewToActBy } from './approval-reviews.js';
-import { DecideApproval } from './decide-approval.command.js';
+import { type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
 
 /** A link that can be used now. */
 export interface OpenLink extends ApprovalLink {
@@ -22,7 +22,7 @@ export interface OpenLink extends ApprovalLink {
 
 /** A decision made through a link. */
 export interface LinkedWord {
-  readonly decision: 'approve' | 'deny';
+  readonly decision: ApprovalDecision;
   readonly contextDigest: Digest;
   readonly reason: string | null;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#libs/crypto';
+import { CURRENCY_PATTERN, type JsonObject, type JsonValue } from '#libs/crypto';
 import type { Money } from '../../kernel/index.js';
 
 /** What a call spends, according to its request facts. */
@@ -12,7 +12,7 @@ export const costIn = (request: object): CallCost | null => {
   const cost = memberOf(request, 'cost');
   const [amount, currency] = [memberOf(cost, 'amount'), memberOf(cost, 'currency')];
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount) || amount < 0) return null;
-  return typeof currency === 'string' && /^[a-z]{3}$/.test(currency) ? { amount, currency } : null;
+  return typeof currency === 'string' && CURRENCY_PATTERN.test(currency) ? { amount, currency } : null;
 };
 
 /** What the payments processor says about the call. Null if the connector does not ask one. */

@@ -1,3 +1,5 @@
+import type { Role } from '../role.js';
+
 /** What a mail says: plain text alone, so that what is read is what was written. */
 export interface MailText {
   readonly subject: string;
@@ -15,7 +17,7 @@ export interface SignInMail {
 export interface InvitationMail {
   readonly link: string;
   readonly organization: string;
-  readonly role: 'viewer' | 'admin' | 'owner';
+  readonly role: Role;
   /** In words: an address, or what has none. */
   readonly inviter: string;
   readonly minutes: number;

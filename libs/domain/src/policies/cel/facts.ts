@@ -1,4 +1,4 @@
-import { CALL_MODES, SIDE_EFFECTS } from '../policy-input.js';
+import { CALL_MODES, SIDE_EFFECTS } from '../../kernel/index.js';
 import { fromCall, type Size, textSize } from './sizes.js';
 import { BOOL, type CelType, DYN, type Field, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
 

@@ -1,45 +1,36 @@
 import type { DomainError } from '#libs/domain/kernel';
 import { describe, expect, it } from 'vitest';
 import { testId } from '../../../../test/support/given-log.js';
-import { type ActionFilterParameters, parseActionFilters } from './list-actions.filters.js';
+import { type FilterForm } from './filter-forms.js';
+import { filtersIn, type ListName, type SentFilters } from './filters.js';
+import { LIST_FILTERS } from './list-filters.js';
 
 const agent = testId('agt', 1);
 
-const NOTHING = {
-  agent: null,
-  key: null,
-  tool: null,
-  states: null,
-  decisions: null,
-  ruleId: null,
-  executions: null,
-  verdicts: null,
-  levels: null,
-  onBehalfOf: null,
-  session: null,
-  createdFrom: null,
-  createdBefore: null,
-  text: null,
-  isShadowDifferent: false,
-};
+const actions = (sent: SentFilters<'listActions'>) => filtersIn('listActions', sent);
 
-const refusal = (sent: ActionFilterParameters): DomainError => {
+const refusal = <List extends ListName>(list: List, sent: SentFilters<List>): DomainError => {
   try {
-    parseActionFilters(sent);
+    filtersIn(list, sent);
   } catch (error) {
     return error as DomainError;
   }
   return expect.fail(`${JSON.stringify(sent)} was accepted`);
 };
 
-describe('action filters', () => {
+describe('the filters of lists', () => {
   it('do not filter if nothing was sent', () => {
-    expect(parseActionFilters({})).toEqual(NOTHING);
+    for (const list of Object.keys(LIST_FILTERS) as ListName[]) {
+      const withoutDefault = Object.entries<FilterForm>(LIST_FILTERS[list]).filter(([, form]) => !('default' in form));
+      expect(filtersIn(list, {})).toMatchObject(Object.fromEntries(withoutDefault.map(([name]) => [name, null])));
+    }
+    expect(filtersIn('listDeeds', {}).order).toBe('asc');
+    expect(filtersIn('listApprovals', {}).status).toEqual(['pending']);
   });
 
   it('take every filter there is', () => {
     expect(
-      parseActionFilters({
+      actions({
         agent,
         key: 'svc_live_k3y9prf0',
         tool: 'crm.*',
@@ -60,22 +51,22 @@ describe('action filters', () => {
       agent,
       key: { prefix: 'k3y9prf0' },
       tool: 'crm.*',
-      states: ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'],
-      decisions: ['allow', 'deny', 'require_approval'],
-      ruleId: 'read-crm',
-      executions: ['succeeded', 'failed', 'unknown'],
-      verdicts: ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'],
-      levels: ['L0', 'L1', 'L2'],
-      onBehalfOf: 'user_42',
+      state: ['pending_approval', 'executing', 'witnessing', 'recorded', 'sealed'],
+      decision: ['allow', 'deny', 'require_approval'],
+      rule_id: 'read-crm',
+      execution: ['succeeded', 'failed', 'unknown'],
+      verdict: ['VERIFIED', 'MISMATCH', 'UNVERIFIABLE'],
+      level: ['L0', 'L1', 'L2'],
+      on_behalf_of: 'user_42',
       session: 'chat:7',
-      createdFrom: '2026-10-01T00:00:00.000Z',
-      createdBefore: '2026-10-02T00:00:00.500Z',
-      text: 'refund',
-      isShadowDifferent: true,
+      'created_at[gte]': '2026-10-01T00:00:00.000Z',
+      'created_at[lt]': '2026-10-02T00:00:00.500Z',
+      q: 'refund',
+      shadow_differs: true,
     });
   });
 
-  it.each<ActionFilterParameters>([
+  it.each<SentFilters<'listActions'>>([
     { agent: '' },
     { agent: 'support' },
     { agent: testId('act', 1) },
@@ -127,26 +118,26 @@ describe('action filters', () => {
     { shadow_differs: '' },
     { shadow_differs: 'True' },
   ])('refuse %j and name it', (sent) => {
-    const error = refusal(sent);
+    const error = refusal('listActions', sent);
     expect([error.code, error.param]).toEqual(['validation_failed', Object.keys(sent)[0]]);
   });
 
   it('take a key by its id or its prefix', () => {
     const [id, prefix] = [testId('key', 1), 'k3y9prf0'];
-    expect(parseActionFilters({ key: id }).key).toEqual({ id });
+    expect(actions({ key: id }).key).toEqual({ id });
     for (const key of ['k3y9prf0', 'svc_live_k3y9prf0', 'svc_test_k3y9prf0']) {
-      expect(parseActionFilters({ key }).key).toEqual({ prefix });
+      expect(actions({ key }).key).toEqual({ prefix });
     }
   });
 
   it('refuse a key with its secret, and do not repeat the secret', () => {
-    const { code, param, message } = refusal({ key: `svc_live_k3y9prf0_${'0'.repeat(32)}` });
+    const { code, param, message } = refusal('listActions', { key: `svc_live_k3y9prf0_${'0'.repeat(32)}` });
     expect([code, param]).toEqual(['validation_failed', 'key']);
     expect(message).toContain('must leave out the secret');
     expect(message).not.toContain('k3y9prf0');
   });
 
-  it.each<ActionFilterParameters>([
+  it.each<SentFilters<'listActions'>>([
     { tool: 'a'.repeat(200) },
     { tool: 'é'.repeat(100) },
     { tool: '*a*a*' },
@@ -159,19 +150,60 @@ describe('action filters', () => {
     { q: '😀'.repeat(64) },
     { q: '%_' },
   ])('take %j, at their limits', (sent) => {
-    expect(() => parseActionFilters(sent)).not.toThrow();
+    expect(() => actions(sent)).not.toThrow();
   });
 
   it('take a repeated value once', () => {
-    expect(parseActionFilters({ state: 'sealed,sealed' }).states).toEqual(['sealed']);
+    expect(actions({ state: 'sealed,sealed' }).state).toEqual(['sealed']);
   });
 
   it('round finer instants up to the next millisecond, which is the same bound for stored times', () => {
-    expect(parseActionFilters({ 'created_at[gte]': '2026-10-01T00:00:00.0001Z' }).createdFrom).toBe(
+    expect(actions({ 'created_at[gte]': '2026-10-01T00:00:00.0001Z' })['created_at[gte]']).toBe(
       '2026-10-01T00:00:00.001Z',
     );
-    expect(parseActionFilters({ 'created_at[gte]': '2026-10-01T00:00:00.123000Z' }).createdFrom).toBe(
+    expect(actions({ 'created_at[gte]': '2026-10-01T00:00:00.123000Z' })['created_at[gte]']).toBe(
       '2026-10-01T00:00:00.123Z',
+    );
+  });
+
+  it('take kinds, an action, ranges and an order of deeds', () => {
+    const action = testId('act', 1);
+    const times = { 'issued_at[gte]': '2026-10-01T00:00:00Z', 'issued_at[lt]': '2026-10-02T00:00:00Z' };
+    const seqs = { 'seq[gte]': 4, 'seq[lt]': 7 };
+    expect(filtersIn('listDeeds', { kind: 'action,admin', action, ...times, ...seqs, order: 'desc' })).toEqual({
+      kind: ['action', 'admin'],
+      action,
+      'issued_at[gte]': '2026-10-01T00:00:00.000Z',
+      'issued_at[lt]': '2026-10-02T00:00:00.000Z',
+      ...seqs,
+      order: 'desc',
+    });
+  });
+
+  it.each<SentFilters<'listDeeds'>>([
+    { kind: '' },
+    { kind: 'actions' },
+    { action: 'act_1' },
+    { action: testId('deed', 1) },
+    { 'issued_at[gte]': 'yesterday' },
+    { 'issued_at[lt]': '2026-10-02' },
+    { order: 'ASC' },
+    { order: '' },
+  ])('refuse %j of deeds and name it', (sent) => {
+    const { code, param } = refusal('listDeeds', sent);
+    expect([code, param]).toEqual(['validation_failed', Object.keys(sent)[0]]);
+  });
+
+  it('take approvals of all statuses, of some, and no other', () => {
+    expect(filtersIn('listApprovals', { status: 'all' }).status).toBeNull();
+    expect(filtersIn('listApprovals', { status: 'denied,expired' }).status).toEqual(['denied', 'expired']);
+    expect(refusal('listApprovals', { status: 'all,denied' }).param).toBe('status');
+  });
+
+  it('say what a single value must be', () => {
+    expect(refusal('listDeeds', { order: 'up' }).message).toBe('The query parameter "order" must be asc or desc.');
+    expect(refusal('listMembers', { status: 'gone' }).message).toBe(
+      'The query parameter "status" must be one of invited, active, removed.',
     );
   });
 });
