@@ -1,10 +1,7 @@
 import { epochMsOf, streamRef, type ActionId, type AgentId, type CommandMetadata } from '../../kernel/index.js';
 import { actionDecider, type Action, isLiving } from '../action/index.js';
 import type { ApprovalPlaces, HeldPlace } from './approval-places.port.js';
-import type { GateKernel } from '../kernel/index.js';
-
-/** A submission without an append after this time was probably lost in a crash. */
-const LEFT_BEHIND_AFTER_MS = 60 * 1000;
+import { LEFT_BEHIND_AFTER_MS, type GateKernel } from '../kernel/index.js';
 
 /** A call that is about to wait for people. */
 export interface Waiter {

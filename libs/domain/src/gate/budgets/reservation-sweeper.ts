@@ -1,10 +1,8 @@
 import { isStoreAway, streamRef, SYSTEM, timestampOf, type ActionId, type Logger } from '../../kernel/index.js';
 import { actionDecider } from '../action/index.js';
 import type { BudgetRows } from './budget-reservations.port.js';
-import type { GateKernel } from '../kernel/index.js';
+import { LEFT_BEHIND_AFTER_MS, type GateKernel } from '../kernel/index.js';
 
-/** A submission without an append after this time was probably lost in a crash. */
-const LEFT_BEHIND_AFTER_MS = 60_000;
 /** How many actions one sweep looks at. The next sweep takes the next ones. */
 const PAGE_SIZE = 100;
 /** How long a sweep waits for the rows to catch up with the log. If that takes longer, the next sweep tries again. */

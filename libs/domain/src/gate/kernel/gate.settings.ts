@@ -47,6 +47,12 @@ export const GATE_DEFAULTS: GateSettings = {
 };
 
 /**
+ * A submission without an append after this time was probably lost in a crash, so what it reserved may be freed. Its id
+ * is abandoned first: the append may only be slow, and then it fails.
+ */
+export const LEFT_BEHIND_AFTER_MS = 60_000;
+
+/**
  * The silence limit spans at least this many beats. Readings further apart than the limit could never show that an
  * executor was silent for all of it.
  */

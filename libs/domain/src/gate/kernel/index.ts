@@ -4,6 +4,7 @@ export {
   executionPatienceFor,
   GATE_DEFAULTS,
   type GateSettings,
+  LEFT_BEHIND_AFTER_MS,
   livenessIntervalFor,
   sealingPatienceFor,
 } from './gate.settings.js';

@@ -1,6 +1,7 @@
 import { INTENT_REPLAY } from '#libs/crypto';
 import { streamRef, type CommandMetadata } from '../../kernel/index.js';
 import { actionDecider, type Action } from '../action/index.js';
+import { LEFT_BEHIND_AFTER_MS } from '../kernel/index.js';
 import type { AdmissionKernel } from './admission-kernel.js';
 import type { NonceHolder, NonceReservation } from './intent-nonces.port.js';
 import { intentRefused } from './intent-refusal.js';
@@ -12,8 +13,6 @@ import type { CallAtGate } from './call-at-gate.js';
  * disagree.
  */
 const KEPT_AFTER_EXP_MS = 6 * 60 * 1000;
-/** A submission without an append after this time was probably lost in a crash. */
-const LEFT_BEHIND_AFTER_MS = 60 * 1000;
 
 /**
  * Check 13 (rule INTENT-3). It comes last, so that a refused intent does not use up its nonce, and right before the
