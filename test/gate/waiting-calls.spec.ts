@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { LivingAction } from '#libs/domain/gate';
-import { idOf, type ActionId } from '#libs/domain/kernel';
+import { idOf, streamOf, type ActionId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ApprovalScene, type Member } from '../support/approval-scene.js';
 import { GateBench } from '../support/gate-bench.js';
+import { newEvent } from '../support/new-event.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const TOOLS = [
@@ -67,6 +68,20 @@ describe('calls of one agent that wait', () => {
     bench.clock.jumpMs = 61_000;
     expect(await statusOf(await held())).toBe('pending');
     expect(await bench.action(lost)).toMatchObject({ state: 'abandoned' });
+  });
+
+  it('keep their places if their events cannot be read, and hold up no others', async () => {
+    await limited(2);
+    const damaged = idOf('act', Buffer.alloc(16, 8));
+    const stream = streamOf('action', damaged);
+    const events = [newEvent({ type: 'ActionRescheduled' })];
+    await bench.store.append({ stream, expectedRevision: 'no_stream', events });
+    await bench.places.take({ agent: bench.agent, action: damaged, reservedMs: 0, limit: 2 });
+    const waiting = await held();
+    expect((await action(await held())).decision?.code).toBe('approval_limit_reached');
+    await scene.deny(waiting, anna);
+    expect(await statusOf(await held())).toBe('pending');
+    expect((await bench.places.heldBy(bench.agent)).map((place) => place.action)).toContain(damaged);
   });
 
   it('continue if their places were lost, beside as many others as the limit allows', async () => {
