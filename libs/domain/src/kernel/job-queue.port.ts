@@ -1,9 +1,9 @@
 /**
  * One queue for each kind of work. Jobs carry ids only, and a worker finds the same work without the queue, so a queue
  * that loses its jobs loses no work. `execute` announces accepted calls, and `webhooks` endpoints with deliveries that
- * are due. The other queues have no jobs so far.
+ * are due.
  */
-export const QUEUE_NAMES = ['execute', 'witness', 'webhooks', 'mail', 'sweeps'] as const;
+export const QUEUE_NAMES = ['execute', 'webhooks'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /**
