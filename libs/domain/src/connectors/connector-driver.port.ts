@@ -64,6 +64,17 @@ export interface ShownRequest {
   readonly url: string;
 }
 
+/** What a call would send, as far as its type can tell before it sends. At most one of the two is not null. */
+export interface RequestPreview {
+  /** Null when the arguments build no request, or a type sends nothing that a line could show. */
+  readonly request: ShownRequest | null;
+  /** Why these arguments build no request, in the words of the outcome that `send` would give. */
+  readonly fault: string | null;
+}
+
+/** Of a type that cannot tell before it sends. */
+export const NO_PREVIEW: RequestPreview = { request: null, fault: null };
+
 /** Why arguments build no request: error code `validation_failed`, nothing sent. */
 export interface ArgumentFault {
   /** For example `args.amount`. */
@@ -151,17 +162,9 @@ export abstract class ConnectorDriver {
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts;
 
-  /** Null when these arguments build no request, or a type sends nothing that a line could show. */
-  shownRequest(_config: JsonObject, _toolName: string, _args: JsonObject): ShownRequest | null {
-    return null;
-  }
-
-  /**
-   * Why these arguments build no request, in the words of the outcome that `send` would give. Null when they build one,
-   * and for a type that does not tell before it sends.
-   */
-  faultOf(_config: JsonObject, _toolName: string, _args: JsonObject): string | null {
-    return null;
+  /** What people who are asked about a call are told of its request. */
+  previewOf(_config: JsonObject, _toolName: string, _args: JsonObject): RequestPreview {
+    return NO_PREVIEW;
   }
 
   /**

@@ -13,9 +13,8 @@ export {
 } from './rest-read-back.js';
 export {
   buildRestRequest,
+  previewOfRestRequest,
   type RestRequest,
   restRequestFacts,
   sensitiveValuesOf,
-  restRequestFault,
-  shownRestRequest,
 } from './rest-request.js';

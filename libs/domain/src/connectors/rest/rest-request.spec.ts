@@ -6,7 +6,7 @@ import { inputSchemaOf } from './rest-arguments.js';
 import type { RestConfig, RestTool } from './rest-config.js';
 import { readRestConfig } from './rest-config.reader.js';
 import { cleanedPath, isUnderAnyPrefix } from './rest-paths.js';
-import { buildRestRequest, restRequestFacts } from './rest-request.js';
+import { buildRestRequest, previewOfRestRequest, restRequestFacts } from './rest-request.js';
 
 const ACTION = 'act_00000000000000000000000001';
 
@@ -106,6 +106,13 @@ describe('REST request: paths (rule REST-4)', () => {
     expect(restRequestFacts(...configured({}, { base_url: 'https://API.example.com:8443' }), {}).http?.host).toBe(
       'api.example.com:8443',
     ));
+
+  it('a preview is the line that will be sent, or why there is none', () => {
+    const url = 'https://api.example.com/base/v1/users/42';
+    expect(previewOfRestRequest(...byId, { id: '42' })).toEqual({ request: { method: 'GET', url }, fault: null });
+    const fault = expect.stringContaining('args.id becomes part of a path') as string;
+    expect(previewOfRestRequest(...byId, { id: '..' })).toEqual({ request: null, fault });
+  });
 });
 
 describe('REST request: where it goes', () => {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import type { ArgumentFault, RequestFacts, ShownRequest } from '../connector-driver.port.js';
+import type { ArgumentFault, RequestFacts, RequestPreview } from '../connector-driver.port.js';
 import { argumentsFault } from './rest-arguments.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
 import { isHeaderValue } from './rest-headers.js';
@@ -83,18 +83,11 @@ export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonO
   return { http: { host: targetOf(config, tool).host, method, path } };
 };
 
-/** Null when the arguments build no request. */
-export const shownRestRequest = (config: RestConfig, tool: RestTool, args: JsonObject): ShownRequest | null => {
+export const previewOfRestRequest = (config: RestConfig, tool: RestTool, args: JsonObject): RequestPreview => {
   const built = buildRestRequest(config, tool, args, '');
-  if (!built.ok) return null;
+  if (!built.ok) return { request: null, fault: built.fault.message };
   const { method, origin, path, query } = built.request;
-  return { method, url: `${origin}${path}${query === '' ? '' : `?${query}`}` };
-};
-
-/** Why these arguments build no request of the tool, in one sentence; null if they build one. */
-export const restRequestFault = (config: RestConfig, tool: RestTool, args: JsonObject): string | null => {
-  const built = buildRestRequest(config, tool, args, '');
-  return built.ok ? null : built.fault.message;
+  return { request: { method, url: `${origin}${path}${query === '' ? '' : `?${query}`}` }, fault: null };
 };
 
 /** Where a tool sends, worked out from its config alone. */

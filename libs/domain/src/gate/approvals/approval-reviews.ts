@@ -1,6 +1,6 @@
 import type { Digest } from '#libs/crypto';
 import { agentDecider, stopCodeOf, type LivingAgent } from '../../agents/index.js';
-import type { ConnectorState, ShownRequest } from '../../connectors/index.js';
+import { NO_PREVIEW, type ConnectorState, type RequestPreview } from '../../connectors/index.js';
 import {
   DamagedPayload,
   DomainError,
@@ -133,6 +133,7 @@ export class ApprovalReviews {
     const input = inputNow(action, recorded, resolved);
     const isProvided = resolved !== null || action.submission.connector === null;
     const asked = isProvided ? await this.askedNow(action, standing.org, input) : recordedTerms(action);
+    const preview = this.previewOf(resolved, input);
     const { submission } = action;
     const parts = { action: submission.action, input, terms: asked.terms, expiresAt: approval.terms.expires_at };
     const context = contextOf({ ...parts, tool: resolved?.tool ?? null });
@@ -142,14 +143,14 @@ export class ApprovalReviews {
       digest: contextDocument(context).digest,
       toolDigest: resolved?.tool.digest ?? null,
       run: this.runOf(action, resolved, at),
-      sends: this.sendsOf(resolved, input),
+      sends: preview.request,
       verify: expectedWitness(action, resolved),
       rule: asked.rule,
       obstacle:
         stopOf(standing, submission) ??
         (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
         asked.obstacle ??
-        this.unsendable(resolved, input),
+        unsendable(preview, input),
     };
   }
 
@@ -179,18 +180,10 @@ export class ApprovalReviews {
     return resolved && { execution: executionOf(resolved, at, startTimeoutMs) };
   }
 
-  private sendsOf(resolved: ResolvedTool | null, { args }: PolicyInput): ShownRequest | null {
-    if (resolved === null) return null;
+  private previewOf(resolved: ResolvedTool | null, { args }: PolicyInput): RequestPreview {
+    if (resolved === null) return NO_PREVIEW;
     const { connector, tool } = resolved;
-    return this.gate.registry.driverOf(connector.type)?.shownRequest(connector.config, tool.name, args) ?? null;
-  }
-
-  /** An agent that runs the tool itself builds the request, too. */
-  private unsendable(resolved: ResolvedTool | null, { args, mode }: PolicyInput): Obstacle | null {
-    if (resolved === null || mode === 'proxy') return null;
-    const { connector, tool } = resolved;
-    const fault = this.gate.registry.driverOf(connector.type)?.faultOf(connector.config, tool.name, args) ?? null;
-    return fault === null ? null : obstacleOf('conflict', `${fault} ${UNSENDABLE}`);
+    return this.gate.registry.driverOf(connector.type)?.previewOf(connector.config, tool.name, args) ?? NO_PREVIEW;
   }
 
   /** The tool as it is now. Null if the connector under this name is another one than at submission. */
@@ -254,6 +247,10 @@ const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null 
   const isRevoked = (agent.keys.get(key)?.revokedAt ?? null) !== null;
   return isRevoked ? obstacleOf('conflict', KEY_REVOKED) : null;
 };
+
+/** An agent that runs the tool itself builds the request, too. */
+const unsendable = ({ fault }: RequestPreview, { mode }: PolicyInput): Obstacle | null =>
+  fault === null || mode === 'proxy' ? null : obstacleOf('conflict', `${fault} ${UNSENDABLE}`);
 
 /** The recorded policy input, with side effect and request facts of the tool as it is now. */
 const inputNow = ({ submission }: LivingAction, recorded: PolicyInput, resolved: ResolvedTool | null): PolicyInput => {

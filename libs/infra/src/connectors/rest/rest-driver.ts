@@ -11,13 +11,14 @@ import {
   ConnectorDriver,
   failedOutcome,
   isRetriedStatus,
+  NO_PREVIEW,
   nothingToRead,
   type Observation,
   type OpenedSecret,
   type ReadBackCall,
   type RequestFacts,
+  type RequestPreview,
   retryDelayMs,
-  type ShownRequest,
   type TestedConnector,
   type ToolDescription,
   type Vault,
@@ -30,6 +31,7 @@ import {
   isRepeatable,
   moneyMarksOf,
   planReadBack,
+  previewOfRestRequest,
   readBackTermsOf,
   type RestConfig,
   restConfigOf,
@@ -37,8 +39,6 @@ import {
   restRequestFacts,
   type RestTool,
   sensitiveValuesOf,
-  restRequestFault,
-  shownRestRequest,
 } from '#libs/domain/connectors/rest';
 import {
   type ActionId,
@@ -126,14 +126,9 @@ export class RestDriver extends ConnectorDriver {
     return tool === undefined ? {} : restRequestFacts(restConfigOf(config), tool, args);
   }
 
-  override shownRequest(config: JsonObject, toolName: string, args: JsonObject): ShownRequest | null {
+  override previewOf(config: JsonObject, toolName: string, args: JsonObject): RequestPreview {
     const tool = toolNamed(config, toolName);
-    return tool === undefined ? null : shownRestRequest(restConfigOf(config), tool, args);
-  }
-
-  override faultOf(config: JsonObject, toolName: string, args: JsonObject): string | null {
-    const tool = toolNamed(config, toolName);
-    return tool === undefined ? null : restRequestFault(restConfigOf(config), tool, args);
+    return tool === undefined ? NO_PREVIEW : previewOfRestRequest(restConfigOf(config), tool, args);
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {
