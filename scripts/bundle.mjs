@@ -25,6 +25,7 @@ const EXTERNAL = [
   /^pg-native$/,
   /^@nestjs\/(microservices|websockets|platform-express)(\/|$)/,
   /^@fastify\/(static|view|multipart)$/,
+  /^class-transformer(\/|$)/,
 ];
 
 const NOTHING = 'module.exports = {};';
