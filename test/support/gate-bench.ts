@@ -42,8 +42,6 @@ import {
   type Bus,
   CommandRunner,
   FoldedStreams,
-  PayloadStore,
-  requireUndamaged,
   streamRef,
   timestampOf,
   type ActionId,
@@ -53,8 +51,6 @@ import {
   type EventStore,
   type KeyId,
   type OrgId,
-  type Payload,
-  type PayloadKind,
   type PolicyId,
   type UserId,
 } from '#libs/domain/kernel';
@@ -66,7 +62,7 @@ import {
   CreatePolicyHandler,
 } from '#libs/domain/policies';
 import type { PolicyMode } from '#libs/domain/people';
-import { digestOfJson, type Digest, type JsonObject } from '#libs/crypto';
+import { digestOfJson, type JsonObject } from '#libs/crypto';
 import { commandBusOf } from '#libs/infra/commands';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor } from '#libs/infra/egress';
@@ -76,23 +72,11 @@ import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime
 import { HeldDirectory } from './held-directory.js';
 import { HeldBudgets } from './held-budgets.js';
 import { HeldNonces } from './held-nonces.js';
+import { HeldPayloads } from './held-payloads.js';
 import { HeldPlaces } from './held-places.js';
 import { silentLogger } from './silent-logger.js';
 
 const random = new SystemRandomness();
-
-class HeldPayloads extends PayloadStore {
-  readonly rows = new Map<string, string>();
-  override put({ owner, kind, digest, body }: Payload): Promise<void> {
-    this.rows.set(`${owner} ${kind} ${digest}`, body);
-    return Promise.resolve();
-  }
-  override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
-    const body = this.rows.get(`${owner} ${kind} ${digest}`) ?? null;
-    if (body !== null) requireUndamaged({ owner, kind, digest, body });
-    return Promise.resolve(body);
-  }
-}
 
 /** Nothing is ever stored: every credential that a connector's events name is the same token. */
 class OneTokenVault extends Vault {

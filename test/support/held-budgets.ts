@@ -7,36 +7,55 @@ import {
 } from '#libs/domain/gate';
 import type { ActionId } from '#libs/domain/kernel';
 
-/** Reservations of one process, for tests that need no database. Nothing settles them. */
-export class HeldBudgets extends BudgetReservations {
-  readonly rows = new Map<string, WantedCharge>();
+interface HeldReservation {
+  readonly action: ActionId;
+  readonly digest: string;
+  readonly atMs: number;
+  readonly charge: WantedCharge;
+  readonly isConfirmed: boolean;
+}
 
-  override reserve({ action, digest, charges }: WantedReservation): Promise<ReservationAnswer> {
-    const keyOf = ({ budget, unit }: WantedCharge): string => `${action} ${digest} ${budget} ${unit}`;
+/** Reservations of one process, for tests that need no database. No log settles them. */
+export class HeldBudgets extends BudgetReservations {
+  private readonly rows = new Map<string, HeldReservation>();
+
+  override reserve({ action, digest, reservedMs, charges }: WantedReservation): Promise<ReservationAnswer> {
+    const keyOf = ({ budget, unit }: WantedCharge): string => `${action} ${digest} ${unit} ${budget}`;
     const missing = charges.filter((charge) => !this.rows.has(keyOf(charge)));
-    const exceeded = missing.find((charge) => this.usedOf(countedOf(charge)) + charge.amount > charge.limit);
+    const exceeded = missing.find((charge) => this.usedIn(countedOf(charge)) + charge.amount > charge.limit);
     if (exceeded) return Promise.resolve({ isReserved: false, exceeded });
-    for (const charge of missing) this.rows.set(keyOf(charge), charge);
-    return Promise.resolve({
-      isReserved: true,
-      charges: charges.map((charge) => this.rows.get(keyOf(charge)) ?? charge),
+    for (const charge of missing) {
+      this.rows.set(keyOf(charge), { action, digest, atMs: reservedMs, charge, isConfirmed: false });
+    }
+    const held = charges.map((charge) => {
+      const { amount, period } = this.rows.get(keyOf(charge))?.charge ?? charge;
+      return { ...charge, amount, period };
     });
+    return Promise.resolve({ isReserved: true, charges: held });
   }
 
   override free(action: ActionId, digest: string): Promise<void> {
-    for (const key of this.rows.keys()) if (key.startsWith(`${action} ${digest} `)) this.rows.delete(key);
+    for (const [key, row] of this.rows) {
+      if (row.action === action && row.digest === digest && !row.isConfirmed) this.rows.delete(key);
+    }
     return Promise.resolve();
   }
 
   override used(counted: readonly CountedPeriod[]): Promise<readonly number[]> {
-    return Promise.resolve(counted.map((period) => this.usedOf(period)));
+    return Promise.resolve(counted.map((period) => this.usedIn(period)));
   }
 
-  private usedOf({ budget, unit, startsMs, endsMs }: CountedPeriod): number {
+  /** As the log would: what this action reserved is not freed any more. */
+  confirm(action: ActionId): void {
+    for (const [key, row] of this.rows) if (row.action === action) this.rows.set(key, { ...row, isConfirmed: true });
+  }
+
+  /** By the moment of each reservation, whichever period it was made in. */
+  private usedIn({ budget, unit, startsMs, endsMs }: CountedPeriod): number {
     return [...this.rows.values()]
-      .filter((row) => row.budget === budget && row.unit === unit)
-      .filter(({ period }) => period.startsMs === startsMs && period.endsMs === endsMs)
-      .reduce((sum, { amount }) => sum + amount, 0);
+      .filter(({ charge }) => charge.budget === budget && charge.unit === unit)
+      .filter(({ atMs }) => atMs >= startsMs && atMs < endsMs)
+      .reduce((sum, { charge }) => sum + charge.amount, 0);
   }
 }
 

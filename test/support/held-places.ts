@@ -6,18 +6,19 @@ export class HeldPlaces extends ApprovalPlaces {
   readonly rows = new Map<ActionId, WantedPlace>();
 
   override take(wanted: WantedPlace): Promise<boolean> {
-    const others = this.placesOf(wanted.agent).filter(({ action }) => action !== wanted.action);
-    if (others.length >= wanted.limit) return Promise.resolve(false);
+    if (this.rows.has(wanted.action)) return Promise.resolve(true);
+    if (this.placesOf(wanted.agent).length >= wanted.limit) return Promise.resolve(false);
     this.rows.set(wanted.action, wanted);
     return Promise.resolve(true);
   }
 
   override heldBy(agent: AgentId): Promise<readonly HeldPlace[]> {
-    return Promise.resolve(this.placesOf(agent));
+    const held = this.placesOf(agent).map(({ action, reservedMs }) => ({ action, reservedMs }));
+    return Promise.resolve(held.sort((one, other) => one.reservedMs - other.reservedMs));
   }
 
-  override free(_agent: AgentId, actions: readonly ActionId[]): Promise<void> {
-    for (const action of actions) this.rows.delete(action);
+  override free(agent: AgentId, actions: readonly ActionId[]): Promise<void> {
+    for (const action of actions) if (this.rows.get(action)?.agent === agent) this.rows.delete(action);
     return Promise.resolve();
   }
 

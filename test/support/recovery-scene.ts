@@ -3,11 +3,9 @@ import {
   ActionExecutor,
   ExecutionPlaces,
   ExecutionSweeper,
-  Liveness,
   openExecutionChange,
   OpenExecutions,
   type Action,
-  type Beats,
   type GateSettings,
   type ListedExecution,
   type LivingAction,
@@ -28,6 +26,7 @@ import { MemoryEventStore } from '#libs/infra/event-store';
 import { InProcessJobQueue } from '#libs/infra/runtime';
 import { collectingLogger } from './collecting-logger.js';
 import { GateBench, ManualStarter } from './gate-bench.js';
+import { HeldBeats } from './held-beats.js';
 import { silentLogger } from './silent-logger.js';
 import { startUpstream, type Answer, type Upstream } from './upstream.js';
 
@@ -72,27 +71,6 @@ const changeIn = (recorded: RecordedEvent): OpenExecutionChange | null => {
     throw error;
   }
 };
-
-class HeldBeats extends Liveness {
-  readonly beats = new Map<string, number>();
-  override beat(executor: string): Promise<void> {
-    this.beats.set(executor, (this.beats.get(executor) ?? 0) + 1);
-    return Promise.resolve();
-  }
-  override read(): Promise<Beats> {
-    return Promise.resolve(new Map(this.beats));
-  }
-  override isAnyBeating(): Promise<boolean> {
-    return Promise.resolve(this.beats.size > 0);
-  }
-  override remove(executor: string): Promise<void> {
-    this.beats.delete(executor);
-    return Promise.resolve();
-  }
-  override removeForgotten(): Promise<number> {
-    return Promise.resolve(0);
-  }
-}
 
 export interface SceneOptions {
   readonly answer?: Answer;

@@ -42,14 +42,17 @@ export type KeyHolder =
 /** Which stream a key's prefix belongs to. The row is written before the event and means nothing without it. */
 export abstract class KeyDirectory {
   abstract find(prefix: string): Promise<KeyHolder | null>;
-  /** False when the prefix is taken by another holder: mint another key. */
+  /** False when the prefix is taken, by whomever: mint another key. */
   abstract claim(prefix: string, holder: KeyHolder): Promise<boolean>;
   /**
-   * That a key was used: told at every use, written at most every {@link KEY_TOUCH_MS} by a process, and beside the request,
-   * which neither waits for it nor fails with it.
+   * That a key was used: told at every use, written at most every {@link KEY_TOUCH_MS} by a process, and beside the
+   * request, which neither waits for it nor fails with it. Of a prefix that nobody claimed nothing is written.
    */
   abstract noteUse(prefix: string, nowMs: number): void;
-  /** When each was last used, in Unix milliseconds and {@link KEY_TOUCH_MS} late at most. Never used: missing. */
+  /**
+   * When each was last used in any process, in Unix milliseconds and {@link KEY_TOUCH_MS} late at most. Never used:
+   * missing.
+   */
   abstract lastUses(prefixes: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 

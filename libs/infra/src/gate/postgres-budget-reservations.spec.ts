@@ -4,8 +4,24 @@ import { digestOf } from '#libs/crypto';
 import type { ReservationAnswer } from '#libs/domain/gate';
 import { DomainError, localPeriodAt } from '#libs/domain/kernel';
 import { PostgresBudgetReservations } from '#libs/infra/gate';
+import {
+  budgetReservationsContract,
+  type ReservationRows,
+} from '../../../../test/contracts/budget-reservations.contract.js';
 import { actionId, BudgetTables, charge, NOON_MS, reservation } from '../../../../test/support/budget-rows.js';
 import { rejected } from '../../../../test/support/thrown.js';
+
+budgetReservationsContract('postgres', async (): Promise<ReservationRows> => {
+  const own = await BudgetTables.open();
+  return {
+    open: () => own.process(),
+    empty: () => own.begin(),
+    close: () => own.close(),
+    confirm: async (action) => {
+      await own.pool.query('update gate.budget_reservations set is_confirmed = true where action = $1', [action]);
+    },
+  };
+});
 
 let tables: BudgetTables;
 beforeAll(async () => {
@@ -30,21 +46,6 @@ describe('a reservation', () => {
     expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1, 'pol_1/daily eur 10-01 00:00': 400 });
   });
 
-  it('is all or none: if one budget has no room for a call, nothing is reserved', async () => {
-    const full = charge({ budget: 'pol_1/weekly', limit: 0, period: localPeriodAt('week', 'UTC', NOON_MS) });
-    const answer = await tables.reservations.reserve(reservation(1, { charges: [charge(), full, EUR] }));
-    expect(answer).toEqual({ isReserved: false, exceeded: full });
-    expect(Object.values(await usedNow())).toEqual([0, 0, 0]);
-  });
-
-  it('reaches the limit, and not one beyond', async () => {
-    const two = charge({ limit: 2 });
-    const answers = [];
-    for (const number of [1, 2, 3])
-      answers.push(await tables.reservations.reserve(reservation(number, { charges: [two] })));
-    expect(answers.map(isReserved)).toEqual([true, true, false]);
-  });
-
   it('counts in its own period, and in none before or after it', async () => {
     const on = (days: number, number: number) => {
       const reservedMs = NOON_MS + days * 24 * HOUR_MS;
@@ -59,16 +60,6 @@ describe('a reservation', () => {
       'pol_1/daily calls 10-02 00:00': 2,
       'pol_1/daily calls 10-03 00:00': 1,
     });
-  });
-
-  it('of money takes what still fits, whatever came before', async () => {
-    const amounts = [700, 400, 300, 1, 0];
-    const answers = [];
-    for (const [number, amount] of amounts.entries()) {
-      answers.push(await tables.reservations.reserve(reservation(number, { charges: [{ ...EUR, amount }] })));
-    }
-    expect(answers.map(isReserved)).toEqual([true, false, true, false, true]);
-    expect(await usedNow()).toEqual({ 'pol_1/daily eur 10-01 00:00': 1_000 });
   });
 
   describe('reads no other call’s', () => {
@@ -104,13 +95,6 @@ describe('a reservation', () => {
       expect((await read(pool)) - before).toBeLessThan(20);
       await pool.end();
     });
-  });
-
-  it('asked for again by the same submission is the same one', async () => {
-    const wanted = reservation(1, { charges: [charge({ limit: 1 })] });
-    await tables.reservations.reserve(wanted);
-    expect(await tables.process().reserve(wanted)).toEqual({ isReserved: true, charges: wanted.charges });
-    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
   });
 
   it('keeps the period that it was made in when the submission is tried again after midnight', async () => {
@@ -169,16 +153,6 @@ describe('callers that wait at the same moment', () => {
     expect(Math.max(...used)).toBeGreaterThan(500 - 7);
     expect(used.reduce((sum, amount) => sum + amount, 0)).toBe(answers.filter(isReserved).length * 21);
   });
-
-  it('200 duplicates of one call hold it once', async () => {
-    const processes = [tables.reservations, tables.process()] as const;
-    const wanted = reservation(1, { charges: [charge({ limit: 1 })] });
-    const asked = Array.from({ length: 200 }, (_, index) =>
-      (processes[index % 2] as (typeof processes)[number]).reserve(wanted),
-    );
-    expect((await Promise.all(asked)).every(isReserved)).toBe(true);
-    expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 1 });
-  });
 });
 
 describe('a time zone that was changed on the day', () => {
@@ -202,12 +176,6 @@ describe('a time zone that was changed on the day', () => {
       false,
     );
     expect(await usedNow()).toEqual({ 'pol_1/daily calls 10-01 00:00': 4, 'pol_1/daily calls 10-01 15:00': 3 });
-  });
-
-  it('so does a budget that is given a longer period', async () => {
-    await tables.reservations.reserve(reservation(1, { charges: [charge({ limit: 1 })] }));
-    const weekly = charge({ limit: 1, period: localPeriodAt('week', 'UTC', NOON_MS) });
-    expect(isReserved(await tables.reservations.reserve(reservation(2, { charges: [weekly] })))).toBe(false);
   });
 });
 

@@ -4,9 +4,11 @@ import { digestOf } from '#libs/crypto';
 import { type Append, BrokenStream, DamagedPayload, type Payload, RevisionConflict } from '#libs/domain/kernel';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
+import { type PayloadRows, payloadStoreContract } from '../../../../test/contracts/payload-store.contract.js';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
 import { newEvents } from '../../../../test/support/new-event.js';
+import { tableRows } from '../../../../test/support/table-rows.js';
 import { PostgresPayloadStore } from './postgres-payload-store.js';
 
 let database: TestDatabase;
@@ -25,6 +27,15 @@ afterEach(async () => {
   await store.close();
   await pool.end();
   await database.drop();
+});
+
+payloadStoreContract('postgres', async (): Promise<PayloadRows> => {
+  const rows = await tableRows('gate.payloads', (connections) => new PostgresPayloadStore(connections));
+  const damage = async ({ owner, kind, digest }: Payload, body: string): Promise<void> => {
+    const text = 'update gate.payloads set body = $4 where (owner, kind, digest) = ($1, $2, $3)';
+    await rows.pool.query(text, [owner, kind, digest, body]);
+  };
+  return { ...rows, damage };
 });
 
 const payloadOf = (number: number, body = `{"number":${number}}`): Payload => ({

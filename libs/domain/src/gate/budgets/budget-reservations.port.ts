@@ -29,8 +29,8 @@ export interface WantedReservation {
 
 export type ReservationAnswer =
   /**
-   * The reserved charges, in the order of the request. A submission that reserved before (a retry) keeps the period of
-   * its first reservation.
+   * The reserved charges, in the order of the request. A submission that reserved before (a retry) keeps the period and
+   * the amount of its first reservation.
    */
   | { readonly isReserved: true; readonly charges: readonly WantedCharge[] }
   /** `exceeded`: the first charge that does not fit under its limit. The request has reserved nothing new. */
@@ -42,7 +42,8 @@ export type CountedPeriod = Pick<WantedCharge, 'budget' | 'unit'> & Pick<LocalPe
 /**
  * Reservations of budgets: rows that are written before the append of the submission (docs/adr/0023), so that
  * concurrent calls together stay within each limit. The log decides whether a reservation counts; `BudgetRows` brings
- * the rows into line with it.
+ * the rows into line with it. A reservation counts by its moment: in every period of its budget and unit that contains
+ * the moment, also in one of another length or time zone than that in which it was made.
  */
 export abstract class BudgetReservations {
   /**
