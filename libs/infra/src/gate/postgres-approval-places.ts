@@ -17,8 +17,9 @@ export class PostgresApprovalPlaces extends ApprovalPlaces {
       await query(`select pg_advisory_xact_lock(hashtextextended($1, 2))`, [agent]);
       const { rowCount } = await query(
         `insert into gate.approval_places as held (agent, action, reserved_ms)
-           select $1, $2, $3 where $4 > (select count(*) from gate.approval_places other
-                                          where other.agent = $1 and other.action <> $2)
+           select $1, $2, $3
+            where exists (select from gate.approval_places own where own.agent = $1 and own.action = $2)
+               or $4 > (select count(*) from gate.approval_places other where other.agent = $1)
          on conflict (agent, action) do update set reserved_ms = held.reserved_ms`,
         [agent, action, reservedMs, limit],
       );

@@ -20,13 +20,19 @@ export type HeldPlace = Pick<WantedPlace, 'action' | 'reservedMs'>;
  */
 export abstract class ApprovalPlaces {
   /**
-   * Takes a place. If the call holds one already, it keeps that one.
-   * @returns false if all places are taken
+   * Takes a place. If the call holds one already, it keeps that one, even if fewer are allowed by now.
+   * @returns false if all places are taken by other calls
    * @throws {StoreUnavailable}
    */
   abstract take(wanted: WantedPlace): Promise<boolean>;
-  /** @throws {StoreUnavailable} */
+  /**
+   * The places of the agent, oldest first.
+   * @throws {StoreUnavailable}
+   */
   abstract heldBy(agent: AgentId): Promise<readonly HeldPlace[]>;
-  /** @throws {StoreUnavailable} */
+  /**
+   * Frees the places of these actions, as far as the agent holds them.
+   * @throws {StoreUnavailable}
+   */
   abstract free(agent: AgentId, actions: readonly ActionId[]): Promise<void>;
 }
