@@ -134,7 +134,7 @@ describe.skipIf(PROGRAM === null)(
         ['killed', 'but not its leader'],
         ['paused', 'its leader among them'],
         ['paused', 'but not its leader'],
-      ])('appends nothing in part with two of three nodes %s, %s, and says so while they are gone', async (how, which) => {
+      ])('appends nothing in part with two of three nodes %s, %s, and says so meanwhile', async (how, which) => {
         const store = open({ deadlineMs: 3_000 });
         await store.append(firstOf(newStream()));
         const leader = await cluster.leader();
