@@ -84,7 +84,7 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
 export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: string; readonly title: string }>>> = {
   // No chat reaches the service over HTTP; whoever brings one calls the domain's port.
   approver_unmapped: {
-    spec: 'test/gate/chat-approvals.spec.ts',
+    spec: 'test/approvals/chat-approvals.spec.ts',
     title: 'is refused where the account is nobody’s',
   },
 };

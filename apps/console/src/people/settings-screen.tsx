@@ -15,9 +15,9 @@ import { WhoMay } from './who-may.tsx';
 import styles from './settings.module.css';
 
 const WebhooksSection = lazy(async () => ({
-  default: (await import('../events/webhooks-section.tsx')).WebhooksSection,
+  default: (await import('../webhooks/webhooks-section.tsx')).WebhooksSection,
 }));
-const WebhookPage = lazy(async () => ({ default: (await import('../events/webhook-page.tsx')).WebhookPage }));
+const WebhookPage = lazy(async () => ({ default: (await import('../webhooks/webhook-page.tsx')).WebhookPage }));
 
 const PARTS: Readonly<Record<SectionId, ComponentType>> = {
   organization: OrganizationSection,

@@ -32,7 +32,7 @@ const load = <Name extends string, Part extends ComponentType | Detail>(
 
 // The Stop dialog and the approval card are not here: they are part of the first load, so that they work if no further
 // file can be loaded.
-const OverviewScreen = load(() => import('../overview/overview-screen.tsx'), 'OverviewScreen');
+const OverviewScreen = load(() => import('../insights/overview-screen.tsx'), 'OverviewScreen');
 const ActionsScreen = load(() => import('../gate/actions-screen.tsx'), 'ActionsScreen');
 const ActionScreen = load(() => import('../gate/action-screen.tsx'), 'ActionScreen');
 const AgentsScreen = load(() => import('../agents/agents-screen.tsx'), 'AgentsScreen');

@@ -4,7 +4,7 @@ import { Icon } from '../design/icon.tsx';
 import { useLive } from '../kernel/live-provider.tsx';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Button } from '../kit/kit.tsx';
-import { overviewQuery } from '../overview/queries.ts';
+import { overviewQuery } from '../insights/queries.ts';
 import styles from './shell.module.css';
 import { useIsSignedOut } from './signed-out.ts';
 import { StoppedSince } from './stopped.tsx';

@@ -1,4 +1,4 @@
-import { actionDecider, approvalOf, type Action, type ActionEvent, type LivingAction } from '#libs/domain/gate';
+import { actionDecider, type Action, type ActionEvent, type LivingAction } from '#libs/domain/gate';
 import {
   categoryOf,
   idInStream,
@@ -9,8 +9,9 @@ import {
 } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow } from '#libs/infra/read-models';
+import { approvalRowsOf } from '../approvals/approval-rows.js';
+import { countedAs, moveCounts } from '../insights/hourly-counts.js';
 import { keysToLoad, UnreadableEvent, type Projection } from '../projection.js';
-import { countedAs, moveCounts } from './hourly-counts.js';
 
 const ACTION_EVENTS: EventTypes<ActionEvent> = {
   ActionSubmitted: true,
@@ -59,7 +60,10 @@ export const actionsProjection: Projection = {
       if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNHEARD_OF, envelope));
     }
     await rows.upsert(ActionRow, [...actions.values()].flatMap(actionRows));
-    await rows.upsert(ApprovalRow, [...actions.values()].flatMap(approvalRows));
+    await rows.upsert(
+      ApprovalRow,
+      [...actions.values()].flatMap(({ action, seal }) => approvalRowsOf(action, seal?.deed ?? null)),
+    );
     await moveCounts(
       rows,
       [...actions].map(([id, after]) => ({ before: counted(before.get(id)), after: counted(after) })),
@@ -120,24 +124,6 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
       state: seal ? 'sealed' : action.state,
       deed: seal?.deed ?? null,
       sealedAt: seal?.at ?? null,
-      folded: action,
-    },
-  ];
-};
-
-const approvalRows = ({ action, seal }: ListedAction): readonly ApprovalRow[] => {
-  if (action.state === 'none' || action.state === 'abandoned' || action.approval === null) return [];
-  const { submission, approval } = action;
-  return [
-    {
-      id: approvalOf(submission.action),
-      org: submission.org,
-      action: submission.action,
-      agent: submission.agent,
-      tool: submission.tool,
-      status: approval.status,
-      expiresAt: approval.terms.expires_at,
-      deed: seal?.deed ?? null,
       folded: action,
     },
   ];

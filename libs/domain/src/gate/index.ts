@@ -83,7 +83,6 @@ export {
   callsPerDayOf,
   chargesOf,
   costIn,
-  countedFacts,
   type CountedPeriod,
   countedPeriodOf,
   idOf as budgetIdOf,

@@ -47,6 +47,7 @@ import {
 import { CompiledPolicies } from '#libs/domain/policies';
 import type { ConnectorHealth, Vault } from '#libs/domain/connectors';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
+import { PostgresApprovalPlaces } from '../approvals/index.js';
 import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
 import { PostgresConnectorHealth } from '../connector-health/index.js';
 import { ConnectorDrivers } from '../connectors/index.js';
@@ -56,7 +57,6 @@ import {
   PostgresBudgetReservations,
   PostgresBudgetRows,
   PostgresDueActions,
-  PostgresApprovalPlaces,
   PostgresIntentNonces,
   PostgresLiveness,
   PostgresOpenExecutions,

@@ -9,9 +9,9 @@ import type {
   SessionRows,
   SignInHasher,
 } from '#libs/domain/people';
+import { PostgresApprovalLinks } from '../approvals/index.js';
 import {
   PepperSignInHasher,
-  PostgresApprovalLinks,
   PostgresCodeMisses,
   PostgresLoginTokens,
   PostgresMailDesk,

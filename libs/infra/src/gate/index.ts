@@ -1,6 +1,5 @@
 export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
-export { PostgresApprovalPlaces } from './postgres-approval-places.js';
 export { PostgresBudgetReservations } from './postgres-budget-reservations.js';
 export { KEPT_AFTER_PERIOD_MS, PostgresBudgetRows } from './postgres-budget-rows.js';
 export { PostgresDueActions } from './postgres-due-actions.js';

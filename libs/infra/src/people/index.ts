@@ -1,6 +1,5 @@
 export { KeptMails } from './kept-mails.js';
 export { PepperSignInHasher } from './pepper-sign-in-hasher.js';
-export { PostgresApprovalLinks } from './postgres-approval-links.js';
 export { PostgresCodeMisses } from './postgres-code-misses.js';
 export { PostgresLoginTokens } from './postgres-login-tokens.js';
 export { PostgresMailDesk } from './postgres-mail-desk.js';

@@ -12,15 +12,15 @@ export {
 export { type PublicEventReach, PublicEventReads } from './events/public-event-reads.js';
 export { PublicEventRow } from './events/public-event.row.js';
 export { ActionRow } from './gate/action.row.js';
-export { ApprovalRow } from './gate/approval.row.js';
-export { HourlyCountRow } from './gate/hourly-count.row.js';
-export { HourlyTotalRow } from './gate/hourly-total.row.js';
-export type { ActionCount, CountedBy, CountedPeriod } from './hourly-reads.js';
+export { ApprovalRow } from './approvals/approval.row.js';
+export { HourlyCountRow } from './insights/hourly-count.row.js';
+export { HourlyTotalRow } from './insights/hourly-total.row.js';
+export type { ActionCount, CountedBy, CountedPeriod } from './insights/hourly-reads.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';
 export { type OrgRow, type OrgRows, type Page, ReadModels } from './org-rows.js';
-export type { PartCount } from './part-reads.js';
+export type { PartCount } from './insights/part-reads.js';
 export {
   SECURITY_EVENT_TYPES,
   SecurityEventRow,

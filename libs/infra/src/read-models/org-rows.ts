@@ -5,8 +5,8 @@ import { AgentRow } from './agents/agent.row.js';
 import { storedText } from './columns.js';
 import { ActionRow } from './gate/action.row.js';
 import { driverErrorOf, translateRowError } from './row-errors.js';
-import { type ActionCount, type CountedBy, countedActions, type CountedPeriod } from './hourly-reads.js';
-import { countedInParts, type PartCount } from './part-reads.js';
+import { type ActionCount, type CountedBy, countedActions, type CountedPeriod } from './insights/hourly-reads.js';
+import { countedInParts, type PartCount } from './insights/part-reads.js';
 import type { RowType } from './row-transaction.js';
 
 /** Rows that belong to an organization. */

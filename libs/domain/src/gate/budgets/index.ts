@@ -26,5 +26,4 @@ export {
   uncountable,
 } from './budgets.js';
 export { type CallCost, costIn, medianExceededBy, paymentsIn } from './call-cost.js';
-export { countedFacts } from './counted-facts.js';
 export { ReservationSweeper } from './reservation-sweeper.js';

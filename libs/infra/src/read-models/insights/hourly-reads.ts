@@ -1,8 +1,8 @@
 import type { OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DataSource } from 'typeorm';
-import { storedText } from './columns.js';
-import { HourlyCountRow } from './gate/hourly-count.row.js';
-import { HourlyTotalRow } from './gate/hourly-total.row.js';
+import { storedText } from '../columns.js';
+import { HourlyCountRow } from './hourly-count.row.js';
+import { HourlyTotalRow } from './hourly-total.row.js';
 
 /** What actions can be counted by. */
 export type CountedBy = keyof Omit<HourlyCountRow, 'id' | 'org' | 'actions'>;

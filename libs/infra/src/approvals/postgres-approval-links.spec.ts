@@ -16,13 +16,13 @@ import { createWholeDatabase, type TestDatabase } from '../../../../test/support
 import { VaultCipher } from '../vault/index.js';
 import {
   PepperSignInHasher,
-  PostgresApprovalLinks,
   PostgresLoginTokens,
   PostgresMailDesk,
   PostgresPeopleDirectory,
   SealedAddresses,
   SealedMails,
-} from './index.js';
+} from '../people/index.js';
+import { PostgresApprovalLinks } from './index.js';
 
 const T0 = Date.parse('2026-10-01T12:00:00.000Z');
 const HOUR = 60 * 60 * 1_000;

@@ -1,9 +1,10 @@
-import { countedFacts, type LivingAction } from '#libs/domain/gate';
+import type { LivingAction } from '#libs/domain/gate';
+import { countedFacts } from '#libs/domain/insights';
 import type { ActionId, OrgId, Timestamp } from '#libs/domain/kernel';
 import type { DataSource } from 'typeorm';
-import { storedText } from './columns.js';
-import { ActionRow, type ListedActionState } from './gate/action.row.js';
-import type { HourlyCountRow } from './gate/hourly-count.row.js';
+import { storedText } from '../columns.js';
+import { ActionRow, type ListedActionState } from '../gate/action.row.js';
+import type { HourlyCountRow } from './hourly-count.row.js';
 import type { CountedBy, CountedPeriod } from './hourly-reads.js';
 
 /**

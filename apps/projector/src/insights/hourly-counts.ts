@@ -1,5 +1,6 @@
 import { digestOf } from '#libs/crypto';
-import { countedFacts, type LivingAction } from '#libs/domain/gate';
+import type { LivingAction } from '#libs/domain/gate';
+import { countedFacts } from '#libs/domain/insights';
 import { timestampOf } from '#libs/domain/kernel';
 import { HourlyCountRow, HourlyTotalRow, type RowType } from '#libs/infra/read-models';
 import type { ProjectedRows } from '../projection.js';

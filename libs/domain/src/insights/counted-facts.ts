@@ -1,4 +1,4 @@
-import { statusOf, type LivingAction } from '../action/index.js';
+import { statusOf, type LivingAction } from '../gate/index.js';
 
 /**
  * The facts by which an action is counted: in the projection of hourly counts, and when a caller asks for counts of a

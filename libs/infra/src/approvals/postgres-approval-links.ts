@@ -11,7 +11,7 @@ import {
 import type { ActionId, UserId } from '#libs/domain/kernel';
 import { requireMailAddress, type SignInHasher } from '#libs/domain/people';
 import { answered, inTransaction, type Transaction } from '../postgres/index.js';
-import type { SealedMails } from './sealed-mail.js';
+import type { SealedMails } from '../people/index.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 

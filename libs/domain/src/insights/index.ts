@@ -1,0 +1,1 @@
+export { countedFacts } from './counted-facts.js';

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../support/service.js';
+
+/** The bounded contexts, as docs/architecture.md lists them. Each has this one name in every app and lib. */
+const CONTEXTS = [
+  'agents',
+  'approvals',
+  'connectors',
+  'events',
+  'gate',
+  'insights',
+  'ledger',
+  'people',
+  'policies',
+  'replays',
+  'webhooks',
+];
+
+/** The folders of each tree that serve all contexts. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  'apps/api/src': ['console', 'health', 'http', 'lists', 'openapi', 'pages'],
+  'apps/console/src': ['design', 'kernel', 'kit', 'shell'],
+  'apps/projector/src': ['rebuild'],
+  'apps/worker/src': [],
+  'libs/domain/src': ['kernel'],
+  'libs/infra/src': [
+    'backup',
+    'commands',
+    'config',
+    'connector-health',
+    'deployment',
+    'diagnosis',
+    'egress',
+    'event-store',
+    'failpoints',
+    'idempotency',
+    'leases',
+    'logging',
+    'mail',
+    'metrics',
+    'postgres',
+    'read-models',
+    'redis',
+    'runtime',
+    'schemas',
+    'vault',
+  ],
+  'libs/infra/src/read-models': ['schema'],
+};
+
+/**
+ * By how a file's name begins: the context that it belongs to. Not in `libs/domain`, where the rules of an approval are
+ * rules of its action, nor in the settings of an organization.
+ */
+const OWNED: readonly (readonly [name: RegExp, context: string])[] = [
+  [/^(list-|postgres-)?approvals?[-.]/, 'approvals'],
+  [/^webhooks?[-.]/, 'webhooks'],
+  [/^(hourly|overview|action-stats|insights)[-.]/, 'insights'],
+];
+const SETTINGS_FORMS = ['apps/console/src/people/approvals-form.tsx'];
+
+const entriesOf = (tree: string) => readdirSync(join(ROOT, tree), { withFileTypes: true });
+
+describe('a context', () => {
+  it.each(Object.entries(SHARED))(
+    'has its own name in %s, where every other folder serves all contexts',
+    (tree, shared) => {
+      const folders = entriesOf(tree).filter((entry) => entry.isDirectory());
+      const strange = folders.map(({ name }) => name).filter((name) => ![...CONTEXTS, ...shared].includes(name));
+      expect(strange, `Name a folder of ${tree} after its context, or list it here as one that serves all`).toEqual([]);
+    },
+  );
+
+  it.each(Object.keys(SHARED).filter((tree) => tree !== 'libs/domain/src'))(
+    'has its files of %s in its folder',
+    (tree) => {
+      const files = entriesOf(tree)
+        .filter((entry) => entry.isDirectory() && CONTEXTS.includes(entry.name))
+        .flatMap(({ name: folder }) => entriesOf(join(tree, folder)).map(({ name }) => ({ folder, name })));
+      const misplaced = files
+        .filter(({ folder, name }) => OWNED.some(([pattern, context]) => pattern.test(name) && context !== folder))
+        .map(({ folder, name }) => join(tree, folder, name));
+      const isAllowed = (path: string): boolean => SETTINGS_FORMS.includes(path);
+      expect(
+        misplaced.filter((path) => !isAllowed(path)),
+        'Move each file to the folder of its context',
+      ).toEqual([]);
+    },
+  );
+
+  it('is listed in docs/architecture.md', () => {
+    const [, table = ''] =
+      /^## Where code lives\n([^]*?)^## /m.exec(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')) ?? [];
+    const listed = [...table.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(CONTEXTS);
+  });
+});
