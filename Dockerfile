@@ -26,4 +26,4 @@ VOLUME /var/lib/ags
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SERVICE_PORT}/v1/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--v8-pool-size=0", "--heap-growing-percent=100", "--max-semi-space-size=64", "--no-allocation-site-pretenuring", "dist/programs/standalone.js"]
+CMD ["sh", "scripts/serve.sh", "standalone"]

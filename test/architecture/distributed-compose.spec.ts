@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig, problemsOfSettings, SETTINGS_HELP } from '#libs/infra/config';
 import { composeFile, type ComposeService, envFile, interpolated, variable } from '../support/compose-file.js';
-import { ROOT, SERVING_FLAGS } from '../support/service.js';
+import { ROOT } from '../support/service.js';
 
 const { services, networks, secrets } = composeFile('docker-compose.distributed.yml');
 const cluster = envFile('docker-compose.cluster.env');
@@ -87,13 +87,11 @@ describe('a program of docker-compose.distributed.yml', () => {
   const image = text('Dockerfile');
 
   it.each(PROGRAMS)('%s is one of this tree', (name) => {
-    const [node, ...rest] = service(name).command ?? [];
-    const words = rest.filter((word) => word !== 'init');
-    const [flags, [file = '']] = [words.slice(0, -1), words.slice(-1)];
-    const [, program = ''] = /^dist\/programs\/(\S+)\.js$/.exec(file) ?? [];
+    const command = service(name).command?.join(' ') ?? '';
+    const begin = name === 'init' ? /^node dist\/programs\/(cli)\.js init$/ : /^sh scripts\/serve\.sh (\S+)$/;
+    const [, program = ''] = begin.exec(command) ?? [];
     const [, entry = ''] = new RegExp(`^  '?${program}'?: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
-    expect([node, existsSync(join(ROOT, `${entry}.ts`))]).toEqual(['node', true]);
-    expect(flags).toEqual(name === 'init' ? [] : SERVING_FLAGS);
+    expect(existsSync(join(ROOT, `${entry}.ts`))).toBe(true);
   });
 
   it('is of the one image that init builds, which is in no registry', () => {

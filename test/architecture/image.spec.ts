@@ -37,7 +37,7 @@ describe('docker-compose.yml and Dockerfile', () => {
   });
 
   it('run a program of this tree as an ordinary user, its keys in a volume', () => {
-    const [, program = ''] = /^CMD \["node", (?:"--\S+", )+"dist\/programs\/(\S+)\.js"\]$/m.exec(dockerfile) ?? [];
+    const [, program = ''] = /^CMD \["sh", "scripts\/serve\.sh", "(\S+)"\]$/m.exec(dockerfile) ?? [];
     const [, entry = ''] = new RegExp(`^  ${program}: '(\\S+)\\.js',$`, 'm').exec(text('scripts/bundle.mjs')) ?? [];
     expect(existsSync(join(ROOT, `${entry}.ts`))).toBe(true);
     expect(dockerfile).toMatch(/^USER node$/m);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandsBelow } from '../support/run-program.js';
-import { ROOT, SERVING_FLAGS } from '../support/service.js';
+import { ROOT } from '../support/service.js';
 
 const commands = await commandsBelow();
 const names = commands.filter(({ length }) => length === 1).join('|');
@@ -32,25 +32,10 @@ describe('where people are told to run a command', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const programs = Object.values(scripts).filter((script) => script.includes('scripts/run.mjs'));
-    expect(programs.length).toBeGreaterThan(3);
+    const programs = Object.values(scripts).filter((script) => /scripts\/(run\.mjs|serve\.sh)/.test(script));
+    expect(programs.length).toBeGreaterThan(7);
     // A shell between the two would end alone, and leave the command running.
     expect(programs.filter((script) => !script.startsWith('exec '))).toEqual([]);
-  });
-
-  it('what serves is started with the flags that a service wants', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const serving = Object.entries(scripts).filter(([name]) => name.startsWith('start'));
-    expect(serving).toHaveLength(4);
-    for (const [, script] of serving) expect(script).toContain(`exec node ${SERVING_FLAGS.join(' ')} scripts/run.mjs `);
-    const image = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
-    expect(image).toContain(
-      `CMD ${JSON.stringify(['node', ...SERVING_FLAGS])
-        .slice(0, -1)
-        .replaceAll(',', ', ')}, `,
-    );
   });
 
   it('there is such a command', () => {

@@ -25,8 +25,8 @@ const assemble = async (): Promise<Program> => {
     else cpSync(join(ROOT, from), join(image, to.endsWith('/') ? join(to, basename(from)) : to), { recursive: true });
   }
   const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-  const [, ...args] = JSON.parse(command) as string[];
-  return { folder: image, args };
+  const [file = '', ...args] = JSON.parse(command) as string[];
+  return { folder: image, file, args };
 };
 
 const linkPackages = (): void => {

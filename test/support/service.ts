@@ -47,19 +47,21 @@ export interface ServiceOptions {
   readonly openFiles?: number;
 }
 
-/** What Node is started with, and where. */
+/** What is started, and where. */
 export interface Program {
   readonly folder: string;
+  /** Default: the Node that runs the tests. */
+  readonly file?: string;
   readonly args: readonly string[];
 }
 
-/** Of Node, for every program that serves (docs/performance.md). */
-export const SERVING_FLAGS = [
-  '--v8-pool-size=0',
-  '--heap-growing-percent=100',
-  '--max-semi-space-size=64',
-  '--no-allocation-site-pretenuring',
-] as const;
+/** What starts every program that serves, below the tree. */
+export const LAUNCHER = join('scripts', 'serve.sh');
+
+/** Of Node, as the launcher gives them. */
+export const SERVING_FLAGS: readonly string[] = [
+  ...readFileSync(join(ROOT, LAUNCHER), 'utf8').matchAll(/^ {2}(--\S+) \\$/gm),
+].map(([, flag = '']) => flag);
 
 const startWith = (...flags: readonly string[]): Program => ({
   folder: ROOT,
@@ -165,7 +167,8 @@ export class RunningService {
   }
 
   async start(): Promise<void> {
-    const command = [process.execPath, ...this.program.args] as const;
+    const { file: program = process.execPath, args: given } = this.program;
+    const command = [program, ...given] as const;
     const [file, ...args] = this.openFiles === null ? command : withOpenFiles(this.openFiles, command);
     const child = spawn(file, args, {
       cwd: this.program.folder,
