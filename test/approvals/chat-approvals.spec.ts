@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { approvalOf, ChatApprovals, type ChatWord, type LivingAction } from '#libs/domain/gate';
+import { approvalOf, ChatApprovals, type ChatAnswer, type LivingAction } from '#libs/domain/gate';
 import type { ActionId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ApprovalScene, type Member } from '../support/approval-scene.js';
@@ -34,7 +34,7 @@ afterEach(() => bench.close());
 
 const accountOf = ({ membership }: Member): Promise<void> =>
   scene.organization({ type: 'ChangeMemberReferences', data: { membership, chatAccounts: [ACCOUNT] } });
-const say = async (changes: Partial<ChatWord> = {}) => {
+const say = async (changes: Partial<ChatAnswer> = {}) => {
   const { digest: contextDigest } = await scene.review(action);
   const word = { org: bench.org, chatAccount: ACCOUNT, approval: approvalOf(action), decision: 'approve' as const };
   return chat.say({ ...word, contextDigest, reason: null, ...changes }, bench.metadata());

@@ -7,7 +7,7 @@ import {
   type Action,
   type ActionCommand,
   type ActionEvent,
-  type ApprovalWord,
+  type ApproverAnswer,
 } from '#libs/domain/gate';
 import {
   CommandRunner,
@@ -76,7 +76,7 @@ const STREAM = `action-${ACTION}`;
 const APPROVAL = testId('apr', 1);
 const DIGEST = digestOf('shown');
 const at = (ms: number): string => timestampOf(ms);
-const word = (person: string): ApprovalWord => ({
+const answer = (person: string): ApproverAnswer => ({
   by: person as UserId,
   via: 'console',
   context_digest: DIGEST,
@@ -229,7 +229,7 @@ const signatures = fc.tuple(persons, fates).map(
         type: 'Countersign',
         data: {
           approval: APPROVAL,
-          word: word(person),
+          answer: answer(person),
           stillCounting: [...known.signers] as UserId[],
           required: known.required,
           toolDigest: submission.tool_digest,
@@ -334,7 +334,7 @@ const denials = fc.tuple(persons, fates).map(
   ([person, fate]) =>
     new Sent(`${person} denies`, fate, model.deny, () => ({
       type: 'DenyApproval',
-      data: { approval: APPROVAL, word: word(person) },
+      data: { approval: APPROVAL, answer: answer(person) },
     })),
 );
 

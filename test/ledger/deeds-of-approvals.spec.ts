@@ -16,7 +16,7 @@ import {
   signedBy,
   started,
   userId,
-  wordOf,
+  answerOf,
 } from '../support/gate-fixtures.js';
 import { after, NOW } from '../support/given.js';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
@@ -41,12 +41,12 @@ const deedOf = async (...events: readonly ActionEvent[]): Promise<DeedBody> => {
 };
 
 const signed = (by: UserId, seconds: number, changes = {}): ActionEvent =>
-  signedBy(wordOf(by, changes), after(seconds * 1_000));
+  signedBy(answerOf(by, changes), after(seconds * 1_000));
 const ran = [ready(), started('c1'), finished(failed, 'c1')];
 
 describe('the deed of an action that people were asked about', () => {
   it('approved: names the approvers with their times, who decided, and the digest of the context they saw', async () => {
-    const yes = decidedBy(wordOf(ben, { context_digest: seen }), 'approved', toolDigest, [anna, ben], after(2_000));
+    const yes = decidedBy(answerOf(ben, { context_digest: seen }), 'approved', toolDigest, [anna, ben], after(2_000));
     const { approval, policy, execution } = await deedOf(...pending(2), signed(anna, 1), signed(ben, 2), yes, ...ran);
     expect(approval).toEqual({
       id: APPROVAL,
@@ -72,7 +72,7 @@ describe('the deed of an action that people were asked about', () => {
       signed(anna, 2),
       signed(ben, 3),
       signed(anna, 4, { context_digest: seen }),
-      decidedBy(wordOf(anna, { context_digest: seen }), 'approved', toolDigest, [anna, ben], after(4_000)),
+      decidedBy(answerOf(anna, { context_digest: seen }), 'approved', toolDigest, [anna, ben], after(4_000)),
       ...ran,
     );
     expect(approval?.countersigned).toEqual([
@@ -82,7 +82,7 @@ describe('the deed of an action that people were asked about', () => {
   });
 
   it('denied: names who denied and who had approved', async () => {
-    const no = decidedBy(wordOf(ben, { context_digest: seen, reason: 'Too much.' }), 'denied');
+    const no = decidedBy(answerOf(ben, { context_digest: seen, reason: 'Too much.' }), 'denied');
     const { approval, execution } = await deedOf(...pending(2), signed(anna, 1), no);
     expect(approval).toMatchObject({
       status: 'denied',
@@ -102,7 +102,7 @@ describe('the deed of an action that people were asked about', () => {
     expect(approval).toMatchObject({
       status: 'expired',
       countersigned: [],
-      context_digest: wordOf(anna).context_digest,
+      context_digest: answerOf(anna).context_digest,
       decided_at: EXPIRES_AT,
       decided_by: null,
     });

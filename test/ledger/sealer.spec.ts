@@ -18,7 +18,7 @@ import {
   deedBodyOf,
   foldAction,
   NoActiveSealKey,
-  NobodysEvent,
+  EventWithoutOrganization,
   SEAL_KEYS_STREAM,
   sealKeyDecider,
   sealRequestOf,
@@ -276,7 +276,7 @@ describe('the sealer', () => {
     const foreign = newEvent({ type: 'OrderPlaced', metadata: '' });
     await log.store.append({ stream: 'orders-1', expectedRevision: 'no_stream', events: [foreign] });
     const fed = log.feed(log.sealer(), await log.log());
-    await expect(fed).rejects.toBeInstanceOf(NobodysEvent);
+    await expect(fed).rejects.toBeInstanceOf(EventWithoutOrganization);
     await expect(fed).rejects.toThrow('orders-1 holds at revision 0 an event (OrderPlaced) that does not say whose');
   });
 

@@ -129,7 +129,7 @@ describe('an event that waits for its deed', () => {
         { org, stream },
       ]);
       const { value } = await unsealed.inOrder({ upTo: await bench.store.head(), endsBefore: () => false }).next();
-      expect(value).toMatchObject({ fault: { name: 'NobodysEvent' } });
+      expect(value).toMatchObject({ fault: { name: 'EventWithoutOrganization' } });
     },
   );
 

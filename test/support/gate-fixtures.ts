@@ -2,7 +2,7 @@ import { digestOf, type Digest } from '#libs/crypto';
 import type {
   ActionEvent,
   ApprovalTerms,
-  ApprovalWord,
+  ApproverAnswer,
   Claimant,
   Decision,
   EdgeReport,
@@ -181,7 +181,7 @@ export const pending = (required = 1): readonly ActionEvent[] => [
 
 export const userId = (number: number): UserId => `usr_${String(number).padStart(26, '0')}` as UserId;
 
-export const wordOf = (by: UserId, changes: Partial<ApprovalWord> = {}): ApprovalWord => ({
+export const answerOf = (by: UserId, changes: Partial<ApproverAnswer> = {}): ApproverAnswer => ({
   by,
   via: 'console',
   context_digest: digest,
@@ -189,13 +189,13 @@ export const wordOf = (by: UserId, changes: Partial<ApprovalWord> = {}): Approva
   ...changes,
 });
 
-export const signedBy = (word: ApprovalWord, at = NOW): ActionEvent => ({
+export const signedBy = (word: ApproverAnswer, at = NOW): ActionEvent => ({
   type: 'ApprovalCountersigned',
   data: { action: ACTION, approval: APPROVAL, at, ...word },
 });
 
 export const decidedBy = (
-  word: ApprovalWord,
+  word: ApproverAnswer,
   outcome: 'approved' | 'denied',
   toolDigest: Digest | null = digest,
   counted: readonly UserId[] = [word.by],

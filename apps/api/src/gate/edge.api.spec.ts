@@ -282,8 +282,13 @@ describe('an action that waits for a person', () => {
   it('is denied by a person, and its key answers with the reason of that person', async () => {
     const id = await pending('denied');
     const metadata = { org: bench.org, actor: SYSTEM, requestId: null, commandId: 'no', now: timestampOf(Date.now()) };
-    const word = { by: bench.owner, via: 'console', context_digest: digestOf('context'), reason: 'Too much' } as const;
-    const data = { approval: testId('apr', 1), word };
+    const answer = {
+      by: bench.owner,
+      via: 'console',
+      context_digest: digestOf('context'),
+      reason: 'Too much',
+    } as const;
+    const data = { approval: testId('apr', 1), answer };
     await bench.deployment.runner.run(actionDecider, id, { type: 'DenyApproval', data, metadata }, metadata);
     const again = await submit({}, { 'Idempotency-Key': 'denied' });
     expect([again.status, again.error]).toEqual([

@@ -1,4 +1,4 @@
-import { toldTimeOf, type Clock, type Position, type RecordedEvent } from '#libs/domain/kernel';
+import { claimedTimeOf, type Clock, type Position, type RecordedEvent } from '#libs/domain/kernel';
 
 /** Where the log ended, and when that was asked. */
 interface Look {
@@ -31,7 +31,7 @@ export class TimeInLog {
     const { position } = recorded;
     if (this.wasSeenOver(position)) return true;
     if (this.looks.some((look) => !this.isPast(look) && look.head < position)) return false;
-    const atMs = toldTimeOf(recorded);
+    const atMs = claimedTimeOf(recorded);
     return atMs === null || this.clock.nowMs() - atMs >= this.limitMs;
   }
 

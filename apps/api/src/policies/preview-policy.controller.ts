@@ -1,7 +1,13 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
-import { type BesideDraft, PolicyPreview, policyOutcomeOf, type LivingAction, type Unjudged } from '#libs/domain/gate';
+import {
+  type ComparedOutcomes,
+  PolicyPreview,
+  policyOutcomeOf,
+  type LivingAction,
+  type Unjudged,
+} from '#libs/domain/gate';
 import { Clock, Turns } from '#libs/domain/kernel';
 import { compiledOrRefused, evaluatePolicy, type CompiledPolicy, type PolicyInput } from '#libs/domain/policies';
 import { comparedWith } from '#libs/domain/replays';
@@ -99,7 +105,7 @@ export class PreviewPolicyController {
 
 interface Judges {
   readonly draft: CompiledPolicy;
-  readonly inForce: (input: PolicyInput) => BesideDraft['inForce'];
+  readonly inForce: (input: PolicyInput) => ComparedOutcomes['inForce'];
 }
 
 interface Asked {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { OrgId } from '#libs/domain/kernel';
-import { NobodysEvent, type UnsealedEvent } from '#libs/domain/ledger';
+import { EventWithoutOrganization, type UnsealedEvent } from '#libs/domain/ledger';
 import { parseConfig } from '#libs/infra/config';
 import type { ProjectionLag } from '#libs/infra/diagnosis';
 import { isRoot, STRANGER } from '../../../../test/support/as-stranger.js';
@@ -153,7 +153,7 @@ describe('sealing', () => {
     ['several that are', { parked: [parked, parked, parked] }, 'problem', 'of org_a (and 2 more) cannot go on'],
     [
       'an event that is nobody’s',
-      { waiting: [{ ...waiting(), org: null, fault: new NobodysEvent(waiting().recorded) }] },
+      { waiting: [{ ...waiting(), org: null, fault: new EventWithoutOrganization(waiting().recorded) }] },
       'problem',
       'action-act_1 holds at revision 1 an event (SomethingHappened) that does not say whose it is',
     ],

@@ -1,4 +1,4 @@
-import { timestampOf, toldTimeOf, type RecordedEvent } from '#libs/domain/kernel';
+import { timestampOf, claimedTimeOf, type RecordedEvent } from '#libs/domain/kernel';
 import type { ParkedOrg, UnsealedEvent } from '#libs/domain/ledger';
 import { inspectProjections, PROJECTION_LAG_LIMIT, type ProjectionLag } from '#libs/infra/diagnosis';
 import { redactText } from '#libs/infra/logging';
@@ -11,7 +11,7 @@ const COUNT_LIMIT = 1_000;
 const COUNT_TIME_MS = 2_000;
 
 const isOlderThan = (ageMs: number, recorded: RecordedEvent, nowMs: number): boolean =>
-  nowMs - (toldTimeOf(recorded) ?? 0) >= ageMs;
+  nowMs - (claimedTimeOf(recorded) ?? 0) >= ageMs;
 
 /** What has waited for so long, as far as there is time to find it. */
 class Count {
@@ -181,6 +181,6 @@ const countOf = (count: number, isComplete: boolean, noun: string): string => {
 };
 
 const sinceOf = (recorded: RecordedEvent): string => {
-  const atMs = toldTimeOf(recorded);
+  const atMs = claimedTimeOf(recorded);
   return atMs === null ? 'a time that it does not say' : timestampOf(atMs);
 };

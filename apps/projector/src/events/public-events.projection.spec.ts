@@ -1,6 +1,6 @@
 import { digestOf } from '#libs/crypto';
 import { publicEventObject, publicIdOf, PUBLIC_EVENT_MAX_BYTES } from '#libs/domain/events';
-import type { ActionEvent, ApprovalTerms, ApprovalWord } from '#libs/domain/gate';
+import type { ActionEvent, ApprovalTerms, ApproverAnswer } from '#libs/domain/gate';
 import { SYSTEM, type DomainEvent } from '#libs/domain/kernel';
 import { PublicEventRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,12 @@ describe('public events projection', () => {
   const ofAction = (...events: readonly ActionEvent[]) => told(`action-${ACTION}`, ...events);
   const action = (state: string) => ({ object: 'action', id: ACTION, state });
 
-  const word: ApprovalWord = { by: testId('usr', 1), via: 'console', context_digest: digestOf('c'), reason: 'secret' };
+  const word: ApproverAnswer = {
+    by: testId('usr', 1),
+    via: 'console',
+    context_digest: digestOf('c'),
+    reason: 'secret',
+  };
   const terms: ApprovalTerms = {
     approval: APPROVAL,
     rule_id: 'ask',

@@ -39,7 +39,7 @@ interface ListedAction {
   readonly seal: { readonly deed: DeedId; readonly at: Timestamp } | null;
 }
 
-const UNHEARD_OF: ListedAction = { action: actionDecider.initialState(), seal: null };
+const UNKNOWN_ACTION: ListedAction = { action: actionDecider.initialState(), seal: null };
 
 /**
  * Rows of GET /v1/actions, from the action's own stream and its deed in the ledger. An action with an approval also has
@@ -57,7 +57,7 @@ export const actionsProjection: Projection = {
     const actions = new Map(before);
     for (const envelope of events) {
       const id = actionOf(envelope);
-      if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNHEARD_OF, envelope));
+      if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNKNOWN_ACTION, envelope));
     }
     await rows.upsert(ActionRow, [...actions.values()].flatMap(actionRows));
     await rows.upsert(
@@ -101,7 +101,7 @@ const listedAction = ({ folded, deed, sealedAt }: ActionRow): ListedAction => ({
   seal: deed !== null && sealedAt !== null ? { deed, at: sealedAt } : null,
 });
 
-const counted = (listed = UNHEARD_OF) => {
+const counted = (listed = UNKNOWN_ACTION) => {
   const { action, seal } = listed;
   return action.state === 'none' || action.state === 'abandoned' ? null : countedAs(action, seal !== null);
 };

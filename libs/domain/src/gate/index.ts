@@ -14,7 +14,7 @@ export {
   type ApprovalStatus,
   type ApprovalTerms,
   type ApprovalVia,
-  type ApprovalWord,
+  type ApproverAnswer,
   briefAfter,
   type BriefApproval,
   type BudgetCharge,
@@ -56,7 +56,7 @@ export {
   CancelActionHandler,
   changedPaths,
   ChatApprovals,
-  type ChatWord,
+  type ChatAnswer,
   countingSigners,
   DecideApproval,
   DecideApprovalHandler,
@@ -120,7 +120,7 @@ export {
 } from './execution/index.js';
 export {
   type ActionRequest,
-  type BesideDraft,
+  type ComparedOutcomes,
   PolicyJudge,
   policyOutcomeOf,
   PolicyPreview,

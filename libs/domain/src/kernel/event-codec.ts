@@ -219,7 +219,7 @@ export const metadataOf = ({ metadata }: RecordedEvent): Readonly<Record<keyof E
  * When an event was recorded according to its own metadata, in Unix milliseconds; null if the metadata has no valid
  * time.
  */
-export const toldTimeOf = (recorded: RecordedEvent): number | null => {
+export const claimedTimeOf = (recorded: RecordedEvent): number | null => {
   const at = metadataOf(recorded)?.at;
   return typeof at === 'string' ? parseTimestamp(at) : null;
 };

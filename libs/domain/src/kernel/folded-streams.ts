@@ -39,7 +39,7 @@ export interface Folded<State> {
 }
 
 /** The folded state of a stream that does not exist. */
-export const unbegun = <State>(ref: StreamRef<State>): Folded<State> => ({
+export const missingStream = <State>(ref: StreamRef<State>): Folded<State> => ({
   stream: ref.stream,
   revision: 'no_stream',
   state: ref.initialState(),
@@ -190,7 +190,7 @@ export class FoldedStreams {
   }
 
   private async upTo<State>(ref: StreamRef<State>, head: number | undefined, question: number): Promise<Folded<State>> {
-    const empty = unbegun(ref);
+    const empty = missingStream(ref);
     if (head === undefined) return empty;
     const known = (this.cache.get(ref.stream)?.folded as Folded<State> | undefined) ?? empty;
     if (known.revision !== 'no_stream' && known.revision >= head) {

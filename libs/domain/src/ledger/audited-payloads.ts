@@ -4,7 +4,7 @@ import { idInStream, parseId, type EventEnvelope, type OrgId } from '../kernel/i
 import type { AuditedPayload, AuditFaultCode, AuditPlace, ComparedPayload } from './audit-verdict.js';
 
 /** Events that may come after retention has already passed the deed of their action. */
-const COME_LATE: ReadonlySet<ActionEvent['type']> = new Set(['LateReport', 'WitnessAmended']);
+const LATE_EVENT_TYPES: ReadonlySet<ActionEvent['type']> = new Set(['LateReport', 'WitnessAmended']);
 
 export type PayloadFaultFound = (
   code: Extract<AuditFaultCode, `payload_${string}`>,
@@ -49,7 +49,11 @@ export class AuditedPayloads {
     const owner = idInStream(stream);
     // Nothing is stored under a name of another form, and the database may not even accept the query.
     if (!parseId('act', owner) || !isDigest(name.digest)) return this.found('payload_missing', place, name);
-    this.named.push({ named: { ...name, owner }, place, ...(COME_LATE.has(event.type) ? { isLate: true } : {}) });
+    this.named.push({
+      named: { ...name, owner },
+      place,
+      ...(LATE_EVENT_TYPES.has(event.type) ? { isLate: true } : {}),
+    });
   }
 
   onDeed(org: OrgId, revision: number, action: string | null): void {

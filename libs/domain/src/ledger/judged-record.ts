@@ -57,7 +57,7 @@ export const judgeRecord = async (
   const deed = { seq: recorded.revision + 1, body, seal: { bodyHash, kid, signature } };
   const judgement = judgeDeed(deed, org, (name) => keys.find(name));
   if (judgement.fault !== null) return judgement;
-  if (!tellsTheSame(stored, judgement.body)) return { fault: 'record_mismatch' };
+  if (!isSameRecord(stored, judgement.body)) return { fault: 'record_mismatch' };
   const { publicKey } = keys.find(kid);
   const isCoseSigned = publicKey === null || isDeedCoseSignedInPool({ kid, body, coseSignature }, publicKey);
   const isSigned = (await judgement.isSigned) ?? true;
@@ -108,7 +108,7 @@ const parsedObject = (text: string): object | null => {
  * Whether the members stored beside the bytes agree with them. They exist so that readers need not parse the bytes, and
  * must say nothing that the bytes do not say.
  */
-const tellsTheSame = ({ data, source }: StoredRecord, body: DeedBody): boolean =>
+const isSameRecord = ({ data, source }: StoredRecord, body: DeedBody): boolean =>
   data.org === body.org &&
   data.deed === body.id &&
   data.seq === body.seq &&

@@ -4,8 +4,8 @@ import { isStoreAway, type RecordedEvent } from '../kernel/index.js';
  * An event that names no organization. Nothing after it can be sealed for anybody, because its deed may belong before
  * any other.
  */
-export class NobodysEvent extends Error {
-  override readonly name = 'NobodysEvent';
+export class EventWithoutOrganization extends Error {
+  override readonly name = 'EventWithoutOrganization';
   constructor({ stream, revision, type }: RecordedEvent, cause?: unknown) {
     super(
       `${stream} holds at revision ${revision} an event (${type}) that does not say whose it is, so it is none of this ` +

@@ -55,13 +55,13 @@ interface Awaited {
 }
 
 /** The last deed of a ledger under one key, and the place of its event. */
-type LastUnder = Pick<LedgerEvent['data'], 'seq' | 'body_hash' | 'issued_at'> &
+type LastDeedOfKey = Pick<LedgerEvent['data'], 'seq' | 'body_hash' | 'issued_at'> &
   Pick<RecordedEvent, 'stream' | 'revision'>;
 
 /** The state of one organization's ledger at the current place of the replay. */
 class AuditedLedger {
   readonly awaited: Awaited[] = [];
-  readonly lastUnder = new Map<string, LastUnder>();
+  readonly lastDeedByKey = new Map<string, LastDeedOfKey>();
   previous: { seq: number; bodyHash: Digest | null; issuedAt: Timestamp | null } = {
     seq: 0,
     bodyHash: null,
@@ -239,7 +239,7 @@ export class LogAudit {
       // Evaluated when the deed's turn comes: only then are all earlier events sealed, and the last deed under the key
       // known.
       const sections = (): DeedSections | null => {
-        const last = ledger.lastUnder.get(kid);
+        const last = ledger.lastDeedByKey.get(kid);
         return last ? adminSections(revocationAct(kid, reason, last), actor) : null;
       };
       ledger.awaited.push({ envelope, sections });
@@ -251,8 +251,8 @@ export class LogAudit {
    * window's end. Reports the last deed that is.
    */
   private onRetired({ kid, retired_at: retiredAt }: { readonly kid: string; readonly retired_at: Timestamp }): void {
-    for (const [org, { lastUnder }] of this.ledgers) {
-      const last = lastUnder.get(kid);
+    for (const [org, { lastDeedByKey }] of this.ledgers) {
+      const last = lastDeedByKey.get(kid);
       if (last && last.issued_at >= retiredAt) this.fault('key_not_valid', org, last);
     }
   }
@@ -261,23 +261,23 @@ export class LogAudit {
     const { data } = envelope.event;
     const ledger = this.ledgerOf(org);
     this.deeds += 1;
-    const asked = this.takeAsked(ledger, envelope);
+    const asked = this.takeAwaited(ledger, envelope);
     if (!asked) this.fault('deed_unasked', org, envelope.recorded);
     else if (!this.isSame(org, ledger, asked, envelope)) this.fault('deed_differs', org, envelope.recorded);
     const sealed = this.sealFaultOf(data);
     if (sealed !== null) this.fault(sealed, org, envelope.recorded);
-    else if (!this.mayStandThere(ledger, data)) this.fault('key_not_valid', org, envelope.recorded);
+    else if (!this.mayFollow(ledger, data)) this.fault('key_not_valid', org, envelope.recorded);
     ledger.previous = { seq: data.seq, bodyHash: data.body_hash, issuedAt: data.issued_at };
     const { seq, body_hash, issued_at } = data;
     const { stream, revision } = envelope.recorded;
-    ledger.lastUnder.set(data.kid, { seq, body_hash, issued_at, stream, revision });
+    ledger.lastDeedByKey.set(data.kid, { seq, body_hash, issued_at, stream, revision });
     this.payloads.onDeed(org, revision, data.action);
   }
 
   /**
    * Takes the awaited deed of the event that this deed names. Those awaited before it were skipped and are reported.
    */
-  private takeAsked({ awaited }: AuditedLedger, { metadata }: EventEnvelope): Awaited | null {
+  private takeAwaited({ awaited }: AuditedLedger, { metadata }: EventEnvelope): Awaited | null {
     const at = awaited.findIndex(({ envelope }) => envelope.recorded.id === metadata.source?.event_id);
     if (at < 0) return null;
     const passed = awaited.splice(0, at + 1);
@@ -330,7 +330,7 @@ export class LogAudit {
    * Judges the key as an offline check does, with one difference: a key that was revoked later was valid when it
    * sealed, and the log shows when it was revoked.
    */
-  private mayStandThere({ previous }: AuditedLedger, { kid, issued_at: issuedAt }: LedgerEvent['data']): boolean {
+  private mayFollow({ previous }: AuditedLedger, { kid, issued_at: issuedAt }: LedgerEvent['data']): boolean {
     const key = this.keys.find((one) => one.kid === kid);
     if (!key?.activatedAt || issuedAt < key.activatedAt) return false;
     if (key.revokedAt !== null || (key.retiredAt !== null && issuedAt >= key.retiredAt)) return false;

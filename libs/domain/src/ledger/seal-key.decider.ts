@@ -74,7 +74,7 @@ const activate = (
     { type: 'SealKeyActivated', data: { kid: key.kid, activated_at: at, at } },
     ...keys.flatMap(({ kid, activatedAt, retiredAt, revokedAt }): SealKeyEvent[] => {
       if (!activatedAt || retiredAt || revokedAt) return [];
-      return [{ type: 'SealKeyRetired', data: { kid, retired_at: laterBy(overlap, [...known, activatedAt]), at } }];
+      return [{ type: 'SealKeyRetired', data: { kid, retired_at: latestPlus(overlap, [...known, activatedAt]), at } }];
     }),
   ];
 };
@@ -85,7 +85,7 @@ const activate = (
  * if its key's window includes its time, and a sealer that does not know of the new key yet still uses the old one for
  * a moment.
  */
-const laterBy = (overlapMs: number, instants: readonly Timestamp[]): Timestamp =>
+const latestPlus = (overlapMs: number, instants: readonly Timestamp[]): Timestamp =>
   new Date(Math.max(...instants.map((instant) => Date.parse(instant))) + overlapMs).toISOString();
 
 /**

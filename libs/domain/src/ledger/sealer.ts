@@ -25,7 +25,7 @@ import {
 import { deedMetadata, type SealedDeed } from './compose-deed.js';
 import { DeedSigner, type SignedDeeds, type SignerParts } from './deed-signer.js';
 import { departingRequest, type SealedSoFar } from './departing-request.js';
-import { NobodysEvent, ownFaultOf } from './ledger-fault.js';
+import { EventWithoutOrganization, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
 import { compareLengths, type LedgerLengths, readCheckedTail, type SealedHeads } from './sealed-heads.js';
@@ -59,7 +59,7 @@ export class Sealer {
   private readonly actions = new ActionsInFlight();
   private readonly tails = new Map<OrgId, LedgerTail>();
   private readonly signer: DeedSigner;
-  private readonly luck = new Luck();
+  private readonly backoff = new CompanionBackoff();
 
   constructor(private readonly parts: SealerParts) {
     this.signer = new DeedSigner(parts);
@@ -88,7 +88,7 @@ export class Sealer {
    * organization's work and does not affect the others.
    * @param only the organization whose events alone are looked at; null for all
    * @throws {StoreUnavailable} when the store gives no answer
-   * @throws {NobodysEvent} when an event names no organization
+   * @throws {EventWithoutOrganization} when an event names no organization
    */
   async workIn(events: readonly RecordedEvent[], only: OrgId | null = null): Promise<Map<OrgId, SealWork>> {
     const works = new Map<OrgId, SealWork>();
@@ -160,7 +160,7 @@ export class Sealer {
    * @param isSealable false for an organization that is parked
    */
   accompany(departing: DepartingAppends, seenUpTo: Position, isSealable: (org: OrgId) => boolean): Companions | null {
-    if (!this.luck.isWorthATry()) return null;
+    if (!this.backoff.mayTry()) return null;
     const sealedUpTo = (org: OrgId): Position | null =>
       (isSealable(org) ? this.tails.get(org)?.sealedUpTo : undefined) ?? null;
     const actionBefore: SealedSoFar['actionBefore'] = (event) => this.actions.before(event);
@@ -177,7 +177,7 @@ export class Sealer {
       appends: [appendOf(org, tail, signed.deeds)],
       requires: signed.keys,
       ended: (end) => {
-        this.luck.had(end);
+        this.backoff.companionsEnded(end);
         if (end === 'written') this.remember(org, signed.deeds);
         else if (end === 'unclear') this.tails.delete(org);
       },
@@ -232,24 +232,24 @@ export class Sealer {
   }
 }
 
-const LONGEST_PAUSE = 255;
+const LONGEST_BACKOFF = 255;
 
 /**
  * Decides when to try to send a deed along. If other processes write to the log too, the deed is often signed for a
  * place that is already taken. Each time it was left out, twice as many calls are skipped before the next try.
  */
-class Luck {
+class CompanionBackoff {
   private pause = 0;
   private left = 0;
 
-  isWorthATry(): boolean {
+  mayTry(): boolean {
     if (this.left === 0) return true;
     this.left -= 1;
     return false;
   }
 
-  had(end: CompanionsEnd): void {
-    this.pause = end === 'written' ? 0 : Math.min(2 * this.pause + 1, LONGEST_PAUSE);
+  companionsEnded(end: CompanionsEnd): void {
+    this.pause = end === 'written' ? 0 : Math.min(2 * this.pause + 1, LONGEST_BACKOFF);
     this.left = this.pause;
   }
 }
@@ -273,7 +273,7 @@ const orgInMetadata = (recorded: RecordedEvent): OrgId | null => {
   try {
     return (JSON.parse(recorded.metadata) as EventMetadata).org as OrgId | null;
   } catch (error) {
-    throw new NobodysEvent(recorded, error);
+    throw new EventWithoutOrganization(recorded, error);
   }
 };
 

@@ -10,7 +10,7 @@ import {
   type RecordedEvent,
 } from '../kernel/index.js';
 import type { LedgerTail, LedgerTails } from './ledger-tails.js';
-import { NobodysEvent } from './ledger-fault.js';
+import { EventWithoutOrganization } from './ledger-fault.js';
 import { standingLowWater } from './low-water.js';
 import { ActionsInFlight, foldAction, sealRequestOf } from './seal-source.js';
 import { SEAL_KEYS_STREAM } from './seal-key.decider.js';
@@ -26,7 +26,7 @@ export interface UnsealedEvent {
   /** Null for an event of no single organization: a revoked seal key, or an event that names no organization. */
   readonly org: OrgId | null;
   /** Why nothing after the event can be sealed for anybody; null for an ordinary unsealed event. */
-  readonly fault: NobodysEvent | null;
+  readonly fault: EventWithoutOrganization | null;
 }
 
 export interface LookAtLog {
@@ -111,7 +111,7 @@ class LedgersAtOnce {
       const isRevocation = recorded.stream === SEAL_KEYS_STREAM && recorded.type === 'SealKeyRevoked';
       return { org, fault: null, isUnsealed: isRevocation && this.isLowWaterKnown };
     }
-    if (typeof org !== 'string') return { org: null, fault: new NobodysEvent(recorded), isUnsealed: true };
+    if (typeof org !== 'string') return { org: null, fault: new EventWithoutOrganization(recorded), isUnsealed: true };
     const whose = org as OrgId;
     return { org: whose, fault: null, isUnsealed: isKnown(whose) ? null : await this.isUnsealed(recorded, whose) };
   }

@@ -1,5 +1,5 @@
 import { SealingBacklog } from '#libs/domain/gate';
-import { toldTimeOf, type Clock, type EventStore, type OrgId } from '#libs/domain/kernel';
+import { claimedTimeOf, type Clock, type EventStore, type OrgId } from '#libs/domain/kernel';
 import type { SealerProgress, UnsealedEvents } from '#libs/domain/ledger';
 
 /**
@@ -42,11 +42,11 @@ export class PolledSealingBacklog extends SealingBacklog {
     const waiting = this.unsealed.inOrder({
       upTo: await this.store.head(),
       // Apart from small differences between clocks, the log is in order of time, so all later events are young enough.
-      endsBefore: (recorded) => this.clock.nowMs() - (toldTimeOf(recorded) ?? 0) < this.limitMs,
+      endsBefore: (recorded) => this.clock.nowMs() - (claimedTimeOf(recorded) ?? 0) < this.limitMs,
       isKnown: (org) => oldest.has(org),
     });
     for await (const { recorded, org } of waiting) {
-      const atMs = toldTimeOf(recorded);
+      const atMs = claimedTimeOf(recorded);
       // An event without organization or time cannot be counted. The sealer parks the organization concerned, and
       // parked ones were counted above.
       if (org !== null && atMs !== null) oldest.set(org, atMs);

@@ -2,7 +2,7 @@ import type { Digest } from '#libs/crypto';
 import type { ApprovalId, CommandMetadata, Timestamp, UserId } from '../../kernel/index.js';
 import type {
   ApprovalTerms,
-  ApprovalWord,
+  ApproverAnswer,
   BudgetCharge,
   Decision,
   EdgeReport,
@@ -31,7 +31,7 @@ export interface ExecutionTerms {
 }
 
 /** What a read-back found out about the write before it. */
-export interface ReadBackWord {
+export interface ReadBackResult {
   readonly verdict: WitnessVerdict['verdict'];
   readonly reasons: readonly string[];
   readonly evidenceDigest: Digest | null;
@@ -80,9 +80,9 @@ export type ActionCommand =
    */
   | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean }>
   | Command<'ExpireStart', Record<string, never>>
-  | Command<'RecordReadBack', ReadBackWord>
+  | Command<'RecordReadBack', ReadBackResult>
   /** A person asked for another read of a recorded action. */
-  | Command<'AmendWitness', ReadBackWord>
+  | Command<'AmendWitness', ReadBackResult>
   /**
    * `stillCounting`: earlier signers whose signatures still count, because the signer is still eligible and the context
    * they signed still holds.
@@ -93,14 +93,14 @@ export type ActionCommand =
       'Countersign',
       {
         approval: ApprovalId;
-        word: ApprovalWord;
+        answer: ApproverAnswer;
         stillCounting: readonly UserId[];
         required: number;
         toolDigest: Digest | null;
         run: { execution: ExecutionTerms } | { edge: EdgeTerms };
       }
     >
-  | Command<'DenyApproval', { approval: ApprovalId; word: ApprovalWord }>
+  | Command<'DenyApproval', { approval: ApprovalId; answer: ApproverAnswer }>
   | Command<'ExpireApproval', Record<string, never>>
   /** The metadata's actor is the person or agent who cancels. */
   | Command<'CancelAction', Record<string, never>>

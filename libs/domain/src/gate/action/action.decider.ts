@@ -12,7 +12,7 @@ import {
   countersign,
   denyApproval,
   expireApproval,
-  isBorneOut,
+  hasNeededSignatures,
   isPending,
 } from './approval.decider.js';
 import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
@@ -78,7 +78,7 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
     case 'ApprovalRequested':
       return isAsked(state) && state.approval === null;
     case 'ApprovalDecided':
-      return isPending(state) && isBorneOut(state, event.data);
+      return isPending(state) && hasNeededSignatures(state, event.data);
     case 'ApprovalCountersigned':
     case 'ApprovalExpired':
     case 'ActionCancelled':

@@ -190,7 +190,7 @@ export interface ApprovalTerms {
 export type ApprovalVia = 'console' | 'mail' | 'chat';
 
 /** One person's yes or no to an approval, with the digest of the context that the person was shown. */
-export interface ApprovalWord {
+export interface ApproverAnswer {
   readonly by: UserId;
   readonly via: ApprovalVia;
   readonly context_digest: Digest;
@@ -251,7 +251,7 @@ export type ActionEvent =
   | { type: 'ApprovalRequested'; data: ApprovalTerms & { action: ActionId; at: Timestamp } }
   | {
       type: 'ApprovalCountersigned';
-      data: ApprovalWord & { action: ActionId; approval: ApprovalId; at: Timestamp };
+      data: ApproverAnswer & { action: ActionId; approval: ApprovalId; at: Timestamp };
     }
   | {
       type: 'ApprovalDecided';
@@ -261,7 +261,7 @@ export type ActionEvent =
        * `counted`: the people whose signatures made up the approval; all of them were still eligible at that time.
        * Absent if denied.
        */
-      data: ApprovalWord & {
+      data: ApproverAnswer & {
         action: ActionId;
         approval: ApprovalId;
         outcome: 'approved' | 'denied';

@@ -3,7 +3,7 @@ import type { Actor, Timestamp, UserId } from '../../kernel/index.js';
 import type {
   ActionEvent,
   ApprovalTerms,
-  ApprovalWord,
+  ApproverAnswer,
   BudgetCharge,
   Decision,
   ExecutionClass,
@@ -36,7 +36,7 @@ export interface Approval {
   readonly requestedAt: Timestamp;
   readonly status: ApprovalStatus;
   /** Every signature, oldest first, including those that no longer count. */
-  readonly signatures: readonly (ApprovalWord & { readonly at: Timestamp })[];
+  readonly signatures: readonly (ApproverAnswer & { readonly at: Timestamp })[];
   /** Null while the approval is pending. */
   readonly decidedAt: Timestamp | null;
   readonly decidedBy: Actor | null;
@@ -104,7 +104,7 @@ export interface FollowedAction {
   readonly approval: {
     readonly status: ApprovalStatus;
     readonly terms: Pick<ApprovalTerms, 'required'>;
-    readonly signatures: readonly Pick<ApprovalWord, 'by'>[];
+    readonly signatures: readonly Pick<ApproverAnswer, 'by'>[];
   } | null;
   readonly ready: Known;
   readonly edge: Known;

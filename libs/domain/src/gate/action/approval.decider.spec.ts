@@ -20,7 +20,7 @@ import {
   TIMEOUT_MS,
   typesOf,
   userId,
-  wordOf,
+  answerOf,
 } from '../../../../../test/support/gate-fixtures.js';
 import { after, givenFor, NOW } from '../../../../../test/support/given.js';
 import type { ApprovalId, UserId } from '../../kernel/index.js';
@@ -42,11 +42,11 @@ const countersign = (
 ) =>
   ({
     type: 'Countersign',
-    data: { approval, word: wordOf(by), stillCounting, required, toolDigest, run: { execution } },
+    data: { approval, answer: answerOf(by), stillCounting, required, toolDigest, run: { execution } },
   }) as const;
 
 const deny = (by: UserId) =>
-  ({ type: 'DenyApproval', data: { approval: APPROVAL, word: wordOf(by, { reason: 'Too much.' }) } }) as const;
+  ({ type: 'DenyApproval', data: { approval: APPROVAL, answer: answerOf(by, { reason: 'Too much.' }) } }) as const;
 const expire = { type: 'ExpireApproval', data: {} } as const;
 const cancel = { type: 'CancelAction', data: {} } as const;
 
@@ -62,7 +62,12 @@ const readyAgain: ActionEvent = {
     connector: submission.connector,
   },
 };
-const approved = [...pending(), signedBy(wordOf(anna)), decidedBy(wordOf(anna), 'approved', toolDigest), readyAgain];
+const approved = [
+  ...pending(),
+  signedBy(answerOf(anna)),
+  decidedBy(answerOf(anna), 'approved', toolDigest),
+  readyAgain,
+];
 const expired: ActionEvent = {
   type: 'ApprovalExpired',
   data: { action: ACTION, approval: APPROVAL, at: EXPIRES_AT },
@@ -92,14 +97,14 @@ describe('a signature', () => {
   it('approves the call if one is enough, and makes the execution ready in the same append', () =>
     given(...pending())
       .when(countersign(anna))
-      .then(signedBy(wordOf(anna)), decidedBy(wordOf(anna), 'approved', toolDigest), readyAgain));
+      .then(signedBy(answerOf(anna)), decidedBy(answerOf(anna), 'approved', toolDigest), readyAgain));
 
   it('lets the edge run a call of proxy mode', () => {
     const run = { edge } as const;
     const events = given(...pending())
       .when({
         type: 'Countersign',
-        data: { approval: APPROVAL, word: wordOf(anna), stillCounting: [], required: 1, toolDigest, run },
+        data: { approval: APPROVAL, answer: answerOf(anna), stillCounting: [], required: 1, toolDigest, run },
       })
       .events();
     expect(typesOf(events)).toEqual(['ApprovalCountersigned', 'ApprovalDecided', 'EdgeAuthorized']);
@@ -108,26 +113,26 @@ describe('a signature', () => {
   it('waits for another if two are needed', () =>
     given(...pending(2))
       .when(countersign(anna))
-      .then(signedBy(wordOf(anna))));
+      .then(signedBy(answerOf(anna))));
 
   it('waits for as many as the rule asks for now, and never for fewer than at first', () => {
     given(...pending(1))
       .when(countersign(anna, [], APPROVAL, 2))
-      .then(signedBy(wordOf(anna)));
+      .then(signedBy(answerOf(anna)));
     given(...pending(2))
       .when(countersign(anna, [], APPROVAL, 1))
-      .then(signedBy(wordOf(anna)));
+      .then(signedBy(answerOf(anna)));
   });
 
   it('approves the call if it is the last that was needed', () => {
-    const events = given(...pending(2), signedBy(wordOf(anna)))
+    const events = given(...pending(2), signedBy(answerOf(anna)))
       .when(countersign(ben, [anna]))
       .events();
     expect(typesOf(events)).toEqual(['ApprovalCountersigned', 'ApprovalDecided', 'ExecutionReady']);
   });
 
   it('is named in the approval if it counted', () => {
-    const decided = given(...pending(2), signedBy(wordOf(anna)), signedBy(wordOf(cara)))
+    const decided = given(...pending(2), signedBy(answerOf(anna)), signedBy(answerOf(cara)))
       .when(countersign(ben, [anna]))
       .events()
       .find(({ type }) => type === 'ApprovalDecided');
@@ -135,24 +140,24 @@ describe('a signature', () => {
   });
 
   it('does not complete an approval with one that no longer counts', () =>
-    given(...pending(2), signedBy(wordOf(anna)))
+    given(...pending(2), signedBy(answerOf(anna)))
       .when(countersign(ben, []))
-      .then(signedBy(wordOf(ben))));
+      .then(signedBy(answerOf(ben))));
 
   it('is not given twice by one person', () =>
-    given(...pending(2), signedBy(wordOf(anna)))
+    given(...pending(2), signedBy(answerOf(anna)))
       .when(countersign(anna, [anna]))
       .thenRefuses('already_countersigned'));
 
   it('may be given again if the first no longer counts', () =>
-    given(...pending(2), signedBy(wordOf(anna)))
+    given(...pending(2), signedBy(answerOf(anna)))
       .when(countersign(anna, []))
-      .then(signedBy(wordOf(anna))));
+      .then(signedBy(answerOf(anna))));
 
   it('of one person counts once, even if it is recorded several times', () =>
-    given(...pending(3), signedBy(wordOf(anna)), signedBy(wordOf(anna)))
+    given(...pending(3), signedBy(answerOf(anna)), signedBy(answerOf(anna)))
       .when(countersign(ben, [anna, anna]))
-      .then(signedBy(wordOf(ben))));
+      .then(signedBy(answerOf(ben))));
 
   it('opens the execution again, which was closed while it waited', () =>
     expect(openExecutionChange(readyAgain)).toEqual({
@@ -173,19 +178,19 @@ describe('a signature', () => {
 
 describe('a denial', () => {
   it('by one person is enough, even after signatures', () =>
-    given(...pending(3), signedBy(wordOf(anna)))
+    given(...pending(3), signedBy(answerOf(anna)))
       .when(deny(ben))
-      .then(decidedBy(wordOf(ben, { reason: 'Too much.' }), 'denied')));
+      .then(decidedBy(answerOf(ben, { reason: 'Too much.' }), 'denied')));
 
   it('may come from a person who signed before', () => {
-    const events = given(...pending(2), signedBy(wordOf(anna)))
+    const events = given(...pending(2), signedBy(answerOf(anna)))
       .when(deny(anna))
       .events();
     expect(typesOf(events)).toEqual(['ApprovalDecided']);
   });
 
   it('ends the action: it is recorded and denied, with the person who did', () => {
-    const state = given(...pending(), decidedBy(wordOf(ben), 'denied')).state as LivingAction;
+    const state = given(...pending(), decidedBy(answerOf(ben), 'denied')).state as LivingAction;
     expect(state).toMatchObject({ state: 'recorded', sealingRevision: 3 });
     expect(state.approval).toMatchObject({ status: 'denied', decidedBy: { type: 'user', id: ben }, decidedAt: NOW });
     expect(statusOf(state, true)).toBe('denied');
@@ -233,7 +238,7 @@ describe('the expiry of an approval', () => {
 
 describe('cancelling', () => {
   it('ends an action that waits for approval', () =>
-    given(...pending(2), signedBy(wordOf(anna)))
+    given(...pending(2), signedBy(answerOf(anna)))
       .when(cancel)
       .then(cancelled));
 
@@ -256,7 +261,7 @@ describe('cancelling', () => {
 describe('of approval, denial, expiry and cancellation', () => {
   const ends = {
     approved,
-    denied: [...pending(), decidedBy(wordOf(ben), 'denied')],
+    denied: [...pending(), decidedBy(answerOf(ben), 'denied')],
     cancelled: [...pending(), cancelled],
   };
 
@@ -279,7 +284,7 @@ describe('of approval, denial, expiry and cancellation', () => {
     'none changes one that is already in the log (INV-18): %s',
     (_, events) => {
       const before = (given(...events).state as LivingAction).approval;
-      for (const late of [signedBy(wordOf(cara)), decidedBy(wordOf(cara), 'denied'), expired, cancelled]) {
+      for (const late of [signedBy(answerOf(cara)), decidedBy(answerOf(cara), 'denied'), expired, cancelled]) {
         expect((given(...events, late).state as LivingAction).approval, late.type).toEqual(before);
       }
     },
@@ -287,7 +292,7 @@ describe('of approval, denial, expiry and cancellation', () => {
 });
 
 describe('a forged approval in the log', () => {
-  const yes = (counted: readonly UserId[]) => decidedBy(wordOf(anna), 'approved', toolDigest, counted);
+  const yes = (counted: readonly UserId[]) => decidedBy(answerOf(anna), 'approved', toolDigest, counted);
 
   it.each([
     ['by nobody', []],
@@ -295,15 +300,17 @@ describe('a forged approval in the log', () => {
     ['by one person twice', [anna, anna]],
     ['by a person who has not signed', [anna, cara]],
   ])('changes nothing: %s', (_, counted) =>
-    expect(given(...pending(2), signedBy(wordOf(anna)), signedBy(wordOf(ben)), yes(counted), readyAgain).state).toEqual(
-      expect.objectContaining({ state: 'pending_approval', ready: null }),
-    ),
+    expect(
+      given(...pending(2), signedBy(answerOf(anna)), signedBy(answerOf(ben)), yes(counted), readyAgain).state,
+    ).toEqual(expect.objectContaining({ state: 'pending_approval', ready: null })),
   );
 
   it('counts if the recorded signatures support it', () =>
-    expect(given(...pending(2), signedBy(wordOf(anna)), signedBy(wordOf(ben)), yes([anna, ben])).state).toMatchObject({
+    expect(
+      given(...pending(2), signedBy(answerOf(anna)), signedBy(answerOf(ben)), yes([anna, ben])).state,
+    ).toMatchObject({
       state: 'executing',
-      approval: { status: 'approved', counted: [anna, ben], decidedUnder: wordOf(anna).context_digest },
+      approval: { status: 'approved', counted: [anna, ben], decidedUnder: answerOf(anna).context_digest },
     }));
 
   it('does not count if the policy asked for no approval', () =>

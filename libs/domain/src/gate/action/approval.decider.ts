@@ -25,18 +25,18 @@ export const countersign = (
   { data, metadata }: CommandOf<'Countersign'>,
   state: LivingAction,
 ): readonly ActionEvent[] => {
-  const { word, stillCounting, required, toolDigest, run } = data;
+  const { answer, stillCounting, required, toolDigest, run } = data;
   const { terms } = openApproval(state, data, metadata.now);
-  if (stillCounting.includes(word.by)) throw new DomainError('already_countersigned');
+  if (stillCounting.includes(answer.by)) throw new DomainError('already_countersigned');
   const { action, org, connector } = state.submission;
   const at = metadata.now;
   const { approval } = terms;
-  const signed: ActionEvent = { type: 'ApprovalCountersigned', data: { action, approval, at, ...word } };
-  const counted = [...new Set<UserId>([...stillCounting, word.by])];
+  const signed: ActionEvent = { type: 'ApprovalCountersigned', data: { action, approval, at, ...answer } };
+  const counted = [...new Set<UserId>([...stillCounting, answer.by])];
   if (counted.length < Math.max(terms.required, required)) return [signed];
   const decided: ActionEvent = {
     type: 'ApprovalDecided',
-    data: { action, approval, outcome: 'approved', tool_digest: toolDigest, counted, at, ...word },
+    data: { action, approval, outcome: 'approved', tool_digest: toolDigest, counted, at, ...answer },
   };
   if ('edge' in run) return [signed, decided, authorized(action, run.edge, at)];
   return [signed, decided, madeReady(action, run.execution, at, { org, connector })];
@@ -55,7 +55,7 @@ export const denyApproval = (
   const { approval } = terms;
   const outcome = 'denied' as const;
   const at = metadata.now;
-  return [{ type: 'ApprovalDecided', data: { action, approval, outcome, tool_digest: null, at, ...data.word } }];
+  return [{ type: 'ApprovalDecided', data: { action, approval, outcome, tool_digest: null, at, ...data.answer } }];
 };
 
 /** Expires a pending approval. No events if it is already decided or not yet due. */
@@ -85,7 +85,7 @@ export const cancel = ({ metadata }: CommandOf<'CancelAction'>, state: LivingAct
  * Whether the signatures so far support the decision: an approval counts enough people, each of whom has signed; a
  * denial needs no signature. False if no approval was requested.
  */
-export const isBorneOut = (
+export const hasNeededSignatures = (
   { approval }: Pick<FollowedAction, 'approval'>,
   { outcome, counted = [] }: Pick<DataOf<'ApprovalDecided'>, 'outcome' | 'counted'>,
 ): boolean => {

@@ -3,7 +3,7 @@ import { DomainError, type ActionId, type Timestamp } from '../../kernel/index.j
 import type { ActionCommand, Claimant, ExecutionTerms } from './action.commands.js';
 import type { ActionEvent, ExecutionOutcome } from './action.events.js';
 import { currentAttempt, type ExecutionAttempt, type LivingAction } from './action.state.js';
-import { amendedByLateReport, hasWitness, tellsMore, witnessed } from './witness.decider.js';
+import { amendedByLateReport, hasWitness, saysMoreThanUnknown, witnessed } from './witness.decider.js';
 
 type ClaimExecution = Extract<ActionCommand, { type: 'ClaimExecution' }>;
 type RecordOutcome = Extract<ActionCommand, { type: 'RecordOutcome' }>;
@@ -152,7 +152,7 @@ export const afterFinish = (action: LivingAction, data: ExecutionFinished['data'
  * recorded is not kept: `recordOutcome` amends the witness by it at once.
  */
 export const afterLateReport = (action: LivingAction, data: LateReport['data']): LivingAction => {
-  const isKept = action.state !== 'recorded' && action.lateReport === null && tellsMore(action, data);
+  const isKept = action.state !== 'recorded' && action.lateReport === null && saysMoreThanUnknown(action, data);
   return isKept ? { ...action, lateReport: outcomeOf(data) } : action;
 };
 

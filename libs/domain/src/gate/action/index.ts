@@ -4,7 +4,7 @@ export {
   type Claimant,
   type EdgeTerms,
   type ExecutionTerms,
-  type ReadBackWord,
+  type ReadBackResult,
 } from './action.commands.js';
 export { actionDecider, doesFollow, isAmendedBy, isRecordedBy } from './action.decider.js';
 export {
@@ -12,7 +12,7 @@ export {
   type ActionMode,
   type ApprovalTerms,
   type ApprovalVia,
-  type ApprovalWord,
+  type ApproverAnswer,
   type BudgetCharge,
   type Decision,
   type EdgeReport,

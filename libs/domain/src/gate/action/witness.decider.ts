@@ -1,6 +1,6 @@
 import { MAX_WITNESS_REASONS, MAX_WORD_BYTES } from '#libs/crypto';
 import { DomainError, type ActionId, type Timestamp } from '../../kernel/index.js';
-import type { ActionCommand, ReadBackWord } from './action.commands.js';
+import type { ActionCommand, ReadBackResult } from './action.commands.js';
 import type { ActionEvent, AmendmentCause, Decision, ExecutionOutcome, WitnessVerdict } from './action.events.js';
 import { awaitsReadBack, type LivingAction } from './action.state.js';
 
@@ -27,7 +27,7 @@ const firstWitness = (
   at: Timestamp,
 ): readonly ActionEvent[] => [
   { type: 'ActionWitnessed', data: { action: action.submission.action, at, ...verdict } },
-  ...(action.lateReport === null ? [] : heard(action, { outcome, verdict }, action.lateReport, at)),
+  ...(action.lateReport === null ? [] : amendmentByLateReport(action, { outcome, verdict }, action.lateReport, at)),
 ];
 
 const reportedWitness = (outcome: ExecutionOutcome, reason: string | undefined): WitnessVerdict => {
@@ -108,7 +108,7 @@ export const amendedByLateReport = (
 ): readonly ActionEvent[] => {
   const { state, outcome, witness: verdict } = action;
   if (state !== 'recorded' || outcome === null || verdict === null) return [];
-  return heard(action, { outcome, verdict }, late, at);
+  return amendmentByLateReport(action, { outcome, verdict }, late, at);
 };
 
 /**
@@ -116,14 +116,14 @@ export const amendedByLateReport = (
  * only if the outcome is `unknown` and the witness UNVERIFIABLE. It does not matter which of witness and report came
  * first.
  */
-const heard = (
+const amendmentByLateReport = (
   action: LivingAction,
   found: { readonly outcome: ExecutionOutcome; readonly verdict: WitnessVerdict },
   late: ExecutionOutcome,
   at: Timestamp,
 ): readonly ActionEvent[] => {
   const isOpen = found.outcome.status === 'unknown' && found.verdict.verdict === 'UNVERIFIABLE';
-  if (!isOpen || found.verdict.reasons.includes(LATE_REPORT) || !tellsMore(action, late)) return [];
+  if (!isOpen || found.verdict.reasons.includes(LATE_REPORT) || !saysMoreThanUnknown(action, late)) return [];
   const said =
     late.status === 'succeeded'
       ? witness(
@@ -146,7 +146,7 @@ const heard = (
  * Whether a late report says more than `unknown`. A report of failure counts only if there was one attempt, because it
  * says nothing about other attempts.
  */
-export const tellsMore = ({ attempts }: LivingAction, { status }: ExecutionOutcome): boolean =>
+export const saysMoreThanUnknown = ({ attempts }: LivingAction, { status }: ExecutionOutcome): boolean =>
   status === 'succeeded' || (status === 'failed' && attempts.length === 1);
 
 const LATE_REPORT = 'late_report';
@@ -156,7 +156,7 @@ const amended = (action: ActionId, cause: AmendmentCause, verdict: WitnessVerdic
   data: { action, cause, at, ...verdict },
 });
 
-const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackWord): WitnessVerdict => ({
+const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackResult): WitnessVerdict => ({
   level: 'L1',
   verdict,
   method: 'read_back',

@@ -83,17 +83,25 @@ export class ApprovalReviews {
     if (!isLiving(action) || action.submission.org !== org || action.approval === null) {
       throw new DomainError('not_found');
     }
-    const { standing, requires } = await this.standing(action);
+    const { currentStates, requires } = await this.currentStates(action);
     const runsFor = await calledFor(this.gate.people, action.submission.on_behalf_of);
-    const known = { folded, requires, action, approval: action.approval, org: standing.org, calledFor: runsFor, at };
+    const known = {
+      folded,
+      requires,
+      action,
+      approval: action.approval,
+      org: currentStates.org,
+      calledFor: runsFor,
+      at,
+    };
     const askedContext = await this.reviewed(id, action.approval.terms.context_digest);
     if (action.approval.status !== 'pending') return { ...known, askedContext, ...(await this.decided(action)) };
-    return { ...known, askedContext, ...(await this.pending(action, standing, at)) };
+    return { ...known, askedContext, ...(await this.pending(action, currentStates, at)) };
   }
 
-  private async standing(
+  private async currentStates(
     action: LivingAction,
-  ): Promise<{ readonly standing: Standing; readonly requires: ReadonlyMap<string, number> }> {
+  ): Promise<{ readonly currentStates: CurrentStates; readonly requires: ReadonlyMap<string, number> }> {
     const { submission } = action;
     const refs = {
       org: streamRef(organizationDecider, submission.org),
@@ -106,11 +114,11 @@ export class ApprovalReviews {
     if (org.state.status === 'none' || agent.state.status === 'none') throw new DomainError('not_found');
     const streams = [org, agent, ...(connector === null ? [] : [connector])];
     const requires = new Map(streams.map(({ stream, revision }) => [stream, revision as number]));
-    return { standing: { org: org.state, agent: agent.state, connector: connector?.state ?? null }, requires };
+    return { currentStates: { org: org.state, agent: agent.state, connector: connector?.state ?? null }, requires };
   }
 
   /** The review of an approval that is no longer pending: it shows the last context that was decided or signed on. */
-  private async decided({ submission, approval, decision }: LivingAction): Promise<Shown> {
+  private async decided({ submission, approval, decision }: LivingAction): Promise<ShownReview> {
     const { terms, signatures, decidedUnder } = approval as Approval;
     const digest = decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest;
     const context = await this.reviewed(submission.action, digest);
@@ -121,7 +129,7 @@ export class ApprovalReviews {
     return { terms: context ?? terms, context, digest, toolDigest, ...over };
   }
 
-  private async pending(action: LivingAction, standing: Standing, at: Timestamp): Promise<Shown> {
+  private async pending(action: LivingAction, currentStates: CurrentStates, at: Timestamp): Promise<ShownReview> {
     const approval = action.approval as Approval;
     const recorded = await this.inputOf(action);
     if (recorded === null) {
@@ -129,10 +137,10 @@ export class ApprovalReviews {
       const rule = ruleOf(approval.terms, action.decision);
       return { ...gone, rule, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
     }
-    const resolved = this.toolNow(action, recorded, standing);
+    const resolved = this.toolNow(action, recorded, currentStates);
     const input = inputNow(action, recorded, resolved);
     const isProvided = resolved !== null || action.submission.connector === null;
-    const asked = isProvided ? await this.askedNow(action, standing.org, input) : recordedTerms(action);
+    const asked = isProvided ? await this.currentTerms(action, currentStates.org, input) : recordedTerms(action);
     const preview = this.previewOf(resolved, input);
     const { submission } = action;
     const parts = { action: submission.action, input, terms: asked.terms, expiresAt: approval.terms.expires_at };
@@ -147,14 +155,14 @@ export class ApprovalReviews {
       verify: expectedWitness(action, resolved),
       rule: asked.rule,
       obstacle:
-        stopOf(standing, submission) ??
+        stopOf(currentStates, submission) ??
         (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
         asked.obstacle ??
         unsendable(preview, input),
     };
   }
 
-  private async askedNow(action: LivingAction, org: LivingOrganization, input: PolicyInput): Promise<AskedNow> {
+  private async currentTerms(action: LivingAction, org: LivingOrganization, input: PolicyInput): Promise<CurrentTerms> {
     const { terms } = action.approval as Approval;
     const { decision, approval } = await this.policy.judge(org.org, org.enforced, input);
     if (approval !== null) {
@@ -187,7 +195,11 @@ export class ApprovalReviews {
   }
 
   /** The tool as it is now. Null if the connector under this name is another one than at submission. */
-  private toolNow({ submission }: LivingAction, { args }: PolicyInput, { connector }: Standing): ResolvedTool | null {
+  private toolNow(
+    { submission }: LivingAction,
+    { args }: PolicyInput,
+    { connector }: CurrentStates,
+  ): ResolvedTool | null {
     if (connector === null) return null;
     const resolved = resolveTool({ name: parseToolName(submission.tool), args }, connector, this.gate.registry);
     return resolved?.connector.id === submission.connector ? resolved : null;
@@ -213,22 +225,22 @@ export class ApprovalReviews {
   }
 }
 
-interface Standing {
+interface CurrentStates {
   readonly org: LivingOrganization;
   readonly agent: LivingAgent;
   /** Null if the call names no registered connector. */
   readonly connector: ConnectorState | null;
 }
 
-type Shown = Pick<
+type ShownReview = Pick<
   ApprovalReview,
   'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
 >;
 
 /** Whom the current policy asks and by which rule, and the obstacle if it denies the call. */
-type AskedNow = Pick<ApprovalReview, 'terms' | 'rule'> & { readonly obstacle?: Obstacle };
+type CurrentTerms = Pick<ApprovalReview, 'terms' | 'rule'> & { readonly obstacle?: Obstacle };
 
-const recordedTerms = ({ approval, decision }: LivingAction): AskedNow => {
+const recordedTerms = ({ approval, decision }: LivingAction): CurrentTerms => {
   const { terms } = approval as Approval;
   return { terms, rule: ruleOf(terms, decision) };
 };
@@ -241,7 +253,7 @@ const ruleOf = ({ rule_id }: Pick<ReviewedTerms, 'rule_id'>, decision: Decision 
  * Why the call may not run at all: a Stop, or a revoked key. A rolled key is no obstacle, because its agent continues
  * with the new key.
  */
-const stopOf = ({ agent, org }: Standing, { key }: Submission): Obstacle | null => {
+const stopOf = ({ agent, org }: CurrentStates, { key }: Submission): Obstacle | null => {
   const stopped = stopCodeOf(agent.status, org.status);
   if (stopped !== null) return obstacleOf(stopped);
   const isRevoked = (agent.keys.get(key)?.revokedAt ?? null) !== null;

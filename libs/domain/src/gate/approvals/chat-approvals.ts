@@ -12,7 +12,7 @@ import type { ReviewToActBy } from './approval-reviews.js';
 import { type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
 
 /** A decision that a person sent in a chat. */
-export interface ChatWord {
+export interface ChatAnswer {
   readonly org: OrgId;
   /** `<connector>:<account>`, as the chat service authenticated it; never from the text of the message. */
   readonly chatAccount: string;
@@ -38,16 +38,16 @@ export class ChatApprovals {
    * @throws {DomainError} approver_unmapped if no member has the account; approval_link_review_only if the organization
    *   does not allow decisions in chats; and those of {@link DecideApproval}
    */
-  async say(word: ChatWord, metadata: CommandMetadata): Promise<ReviewToActBy> {
-    const { org, chatAccount, approval, decision, contextDigest, reason } = word;
+  async say(answer: ChatAnswer, metadata: CommandMetadata): Promise<ReviewToActBy> {
+    const { org, chatAccount, approval, decision, contextDigest, reason } = answer;
     const { state } = await this.streams.load(streamRef(organizationDecider, org));
     if (state.status === 'none') throw new DomainError('not_found');
     const member = memberOfAccount(state, chatAccount);
     if (member === null) throw new DomainError('approver_unmapped');
     if (state.approvals.chat !== 'decide') throw new DomainError('approval_link_review_only');
-    const said = { decision, by: member.user, via: 'chat' as const, contextDigest, reason };
+    const answered = { decision, by: member.user, via: 'chat' as const, contextDigest, reason };
     const actor = { type: 'user' as const, id: member.user };
-    return this.decide(new DecideApproval(org, approval, said, { ...metadata, actor }));
+    return this.decide(new DecideApproval(org, approval, answered, { ...metadata, actor }));
   }
 }
 

@@ -17,7 +17,7 @@ export class DecideApproval extends Command<ReviewToActBy> {
   constructor(
     readonly org: OrgId,
     readonly approval: ApprovalId,
-    readonly word: {
+    readonly answer: {
       readonly decision: ApprovalDecision;
       readonly by: UserId;
       readonly via: ApprovalVia;

@@ -29,7 +29,7 @@ import { ExecutionStarter } from '../execution/index.js';
  */
 const MAX_LOOKS = 16;
 
-type Word = Extract<ActionCommand, { type: 'Countersign' | 'DenyApproval' }>;
+type AnswerCommand = Extract<ActionCommand, { type: 'Countersign' | 'DenyApproval' }>;
 
 /**
  * Appends a person's decision, on condition that everything it was judged by is unchanged. Otherwise all of it is read
@@ -58,7 +58,7 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       if (review.folded.causations.has(metadata.commandId)) return review;
       await this.requireOpen(review);
       requireDecidable(command, review);
-      if (command.word.decision === 'approve') this.gate.requireSealingKeepsUp(org);
+      if (command.answer.decision === 'approve') this.gate.requireSealingKeepsUp(org);
       const result = await this.append(command, review);
       if (result === null) continue;
       await this.resume(review, result);
@@ -94,33 +94,33 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   private async append(command: DecideApproval, review: ReviewToActBy): Promise<CommandResult<Action> | null> {
     const { submission } = review.action;
     const metadata = { ...command.metadata, correlation: submission.action };
-    const word = wordOf(command, review, metadata);
+    const actionCommand = answerCommandOf(command, review, metadata);
     const payload = payloadOf(review);
     const write = async (events: Append): Promise<AppendResult> => {
-      const required = await this.standing(review, events);
+      const required = await this.withRequirements(review, events);
       return payload === null
         ? this.gate.store.append(required)
         : this.payloads.append(this.gate.store, required, payload);
     };
-    // Turns a conflict into `MovedOn`, because the command runner's own retry would decide again with the signers read
+    // Turns a conflict into `ReviewOutdated`, because the command runner's own retry would decide again with the signers read
     // before.
-    const append = (events: Append): Promise<AppendResult> => write(events).catch(movedOn);
+    const append = (events: Append): Promise<AppendResult> => write(events).catch(asReviewOutdated);
     try {
-      return await this.gate.runner.run(actionDecider, submission.action, word, metadata, {
+      return await this.gate.runner.run(actionDecider, submission.action, actionCommand, metadata, {
         known: review.folded,
         append,
       });
     } catch (error) {
-      if (error instanceof MovedOn) return null;
+      if (error instanceof ReviewOutdated) return null;
       throw error;
     }
   }
 
   /** If the store cannot require revisions in the commit, they are compared right before the append. */
-  private async standing({ requires }: ReviewToActBy, events: Append): Promise<Append> {
+  private async withRequirements({ requires }: ReviewToActBy, events: Append): Promise<Append> {
     if (this.gate.streams.canRequire) return { ...events, requires };
     const heads = await this.gate.store.heads([...requires.keys()]);
-    for (const [stream, revision] of requires) if (heads.get(stream) !== revision) throw new MovedOn();
+    for (const [stream, revision] of requires) if (heads.get(stream) !== revision) throw new ReviewOutdated();
     return events;
   }
 
@@ -140,34 +140,38 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
 const ended = (approval: Approval | null): DomainError =>
   new DomainError(approval?.status === 'expired' ? 'approval_expired' : 'approval_decided');
 
-class MovedOn extends Error {
-  override readonly name = 'MovedOn';
+class ReviewOutdated extends Error {
+  override readonly name = 'ReviewOutdated';
 }
 
-const movedOn = (error: unknown): never => {
-  throw error instanceof RevisionConflict || error instanceof RequirementMoved ? new MovedOn() : error;
+const asReviewOutdated = (error: unknown): never => {
+  throw error instanceof RevisionConflict || error instanceof RequirementMoved ? new ReviewOutdated() : error;
 };
 
-const requireDecidable = ({ word }: DecideApproval, review: ReviewToActBy): void => {
-  const refused = word.decision === 'approve' ? whyNotSigned(review, word.by) : whyNotDecided(review, word.by);
+const requireDecidable = ({ answer }: DecideApproval, review: ReviewToActBy): void => {
+  const refused = answer.decision === 'approve' ? whyNotSigned(review, answer.by) : whyNotDecided(review, answer.by);
   if (refused !== null) throw new DomainError(refused);
   const { obstacle } = review;
-  if (word.decision === 'approve' && obstacle !== null) {
+  if (answer.decision === 'approve' && obstacle !== null) {
     throw new DomainError(obstacle.code, { message: obstacle.message });
   }
-  const isNamed = word.decision === 'approve' || word.contextDigest !== null;
-  if (isNamed && word.contextDigest !== review.digest) throw new DomainError('context_changed');
+  const isNamed = answer.decision === 'approve' || answer.contextDigest !== null;
+  if (isNamed && answer.contextDigest !== review.digest) throw new DomainError('context_changed');
 };
 
-const wordOf = ({ approval, word }: DecideApproval, review: ReviewToActBy, metadata: CommandMetadata): Word => {
-  const { by, via, reason } = word;
-  const said = { by, via, reason, context_digest: contextDigestOf(review) };
-  if (word.decision === 'deny') return { type: 'DenyApproval', data: { approval, word: said }, metadata };
+const answerCommandOf = (
+  { approval, answer }: DecideApproval,
+  review: ReviewToActBy,
+  metadata: CommandMetadata,
+): AnswerCommand => {
+  const { by, via, reason } = answer;
+  const signature = { by, via, reason, context_digest: contextDigestOf(review) };
+  if (answer.decision === 'deny') return { type: 'DenyApproval', data: { approval, answer: signature }, metadata };
   const { run, toolDigest } = review;
   // Does not happen: a review without `run` has an obstacle, which `requireDecidable` has refused.
   if (run === null) throw new DomainError('conflict');
   const { required } = review.terms;
-  const data = { approval, word: said, stillCounting: countingSigners(review), required, toolDigest, run };
+  const data = { approval, answer: signature, stillCounting: countingSigners(review), required, toolDigest, run };
   return { type: 'Countersign', data, metadata };
 };
 

@@ -23,7 +23,7 @@ export { ApprovalReviews, type ReviewToActBy } from './approval-reviews.js';
 export { type ReviewedTerms, signersOf } from './approvers.js';
 export { calledFor } from './called-for.js';
 export { CancelAction, CancelActionHandler } from './cancel-action.handler.js';
-export { ChatApprovals, type ChatWord } from './chat-approvals.js';
+export { ChatApprovals, type ChatAnswer } from './chat-approvals.js';
 export { APPROVAL_DECISIONS, type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
 export { DecideApprovalHandler } from './decide-approval.handler.js';
 export { hiddenCharactersIn } from './hidden-characters.js';

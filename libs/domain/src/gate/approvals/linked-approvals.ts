@@ -21,7 +21,7 @@ export interface OpenLink extends ApprovalLink {
 }
 
 /** A decision made through a link. */
-export interface LinkedWord {
+export interface LinkedAnswer {
   readonly decision: ApprovalDecision;
   readonly contextDigest: Digest;
   readonly reason: string | null;
@@ -63,7 +63,7 @@ export class LinkedApprovals {
    * that may pass, the link can be used again.
    * @throws {DomainError} approval_link_invalid, approval_link_review_only, and the errors of {@link DecideApproval}
    */
-  async say(link: OpenLink, word: LinkedWord, requestId: RequestId): Promise<ReviewToActBy> {
+  async say(link: OpenLink, answer: LinkedAnswer, requestId: RequestId): Promise<ReviewToActBy> {
     if (!link.isDecidable) throw new DomainError('approval_link_review_only');
     const { org, approval, user: by, tokenHash } = link;
     const nowMs = this.clock.nowMs();
@@ -76,7 +76,7 @@ export class LinkedApprovals {
       now: timestampOf(nowMs),
     };
     try {
-      return await this.decide(new DecideApproval(org, approval, { ...word, by, via: 'mail' }, metadata));
+      return await this.decide(new DecideApproval(org, approval, { ...answer, by, via: 'mail' }, metadata));
     } catch (error) {
       const isFinal = error instanceof DomainError && FINAL.has(error.code);
       if (!isFinal) await this.links.giveBack(tokenHash);

@@ -15,6 +15,6 @@ export {
 } from './call-request.js';
 export { judgedArguments, judgedTool, type JudgedTool } from './judged-call.js';
 export { type Judgement, PolicyJudge } from './policy-judge.js';
-export { type BesideDraft, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
+export { type ComparedOutcomes, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
 export { recordedInput } from './recorded-input.js';
 export { edgeOf, executionOf } from './run-terms.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testId, testTime } from '../../../../../test/support/given-log.js';
 import type { Decision, LivingAction } from '../action/index.js';
-import { type BesideDraft, policyOutcomeOf, PolicyPreview } from './policy-preview.js';
+import { type ComparedOutcomes, policyOutcomeOf, PolicyPreview } from './policy-preview.js';
 
 const decision = (changes: Partial<Decision>): Decision =>
   ({ outcome: 'deny', code: 'policy_denied', source: 'rule', ...changes }) as Decision;
@@ -12,7 +12,7 @@ const action = (number: number, status: string | null = null): LivingAction =>
     approval: status === null ? null : { status },
   }) as unknown as LivingAction;
 /** No version is in force, so the draft is compared with the recorded outcome. */
-const was = (recorded: Decision['outcome']): BesideDraft => ({ recorded, inForce: null });
+const was = (recorded: Decision['outcome']): ComparedOutcomes => ({ recorded, inForce: null });
 const allow = { outcome: 'allow' as const, ruleId: 'one', reason: 'rule one', timeLimitTripped: false };
 
 describe('what the policy of that time said', () => {
@@ -91,7 +91,7 @@ describe('a preview', () => {
 
   it('compares with the version in force if there is one, and still shows the recorded outcome', () => {
     const preview = new PolicyPreview();
-    const beside = (recorded: Decision['outcome'], outcome: Decision['outcome']): BesideDraft => ({
+    const beside = (recorded: Decision['outcome'], outcome: Decision['outcome']): ComparedOutcomes => ({
       recorded,
       inForce: { outcome, timeLimitTripped: false },
     });

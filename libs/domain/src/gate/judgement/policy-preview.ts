@@ -14,7 +14,7 @@ export type Unjudged = 'not_asked' | 'payload_removed' | 'payload_damaged';
  * `time_limit`: the draft or the version in force ran out of time. That depends on the load of the machine, so it does
  * not count as a difference.
  */
-type Unsaid = Unjudged | 'time_limit';
+type NotCompared = Unjudged | 'time_limit';
 
 /** How many of the actions with another outcome an answer shows. */
 const SAMPLES_MAX = 50;
@@ -40,7 +40,7 @@ type PreviewedAction = {
 };
 
 /** The outcomes that a draft's decision is compared with. */
-export interface BesideDraft {
+export interface ComparedOutcomes {
   /** The result of {@link policyOutcomeOf} for the action. */
   readonly recorded: Outcome;
   /**
@@ -86,7 +86,7 @@ export class PolicyPreview {
   private readonly changes = new Map<string, Change>();
   private readonly deniedByPeople: PreviewedAction[] = [];
   private readonly others: PreviewedAction[] = [];
-  private readonly unjudged: Record<Unsaid, number> = {
+  private readonly unjudged: Record<NotCompared, number> = {
     not_asked: 0,
     payload_removed: 0,
     payload_damaged: 0,
@@ -99,12 +99,12 @@ export class PolicyPreview {
   private newest: Timestamp | null = null;
   private oldest: Timestamp | null = null;
 
-  skip(action: LivingAction, why: Unsaid): void {
+  skip(action: LivingAction, why: NotCompared): void {
     this.look(action);
     this.unjudged[why] += 1;
   }
 
-  add(action: LivingAction, { recorded, inForce }: BesideDraft, draft: DraftDecision): void {
+  add(action: LivingAction, { recorded, inForce }: ComparedOutcomes, draft: DraftDecision): void {
     if (draft.timeLimitTripped || inForce?.timeLimitTripped) return this.skip(action, 'time_limit');
     this.look(action);
     this.judged += 1;

@@ -1,6 +1,6 @@
 import { agentDecider, type LivingAgent } from '../../agents/index.js';
 import { connectorDecider, connectorStreamId, type ConnectorState } from '../../connectors/index.js';
-import { DomainError, streamRef, unbegun, type ActionId, type Folded, type OrgId } from '../../kernel/index.js';
+import { DomainError, streamRef, missingStream, type ActionId, type Folded, type OrgId } from '../../kernel/index.js';
 import { organizationDecider, type LivingOrganization } from '../../people/index.js';
 import { actionDecider, type Action } from '../action/index.js';
 import type { GateKernel } from '../kernel/index.js';
@@ -99,7 +99,7 @@ export const actionBefore = (
   id: ActionId,
 ): Promise<Folded<Action>> | Folded<Action> => {
   const ref = streamRef(actionDecider, id);
-  return idempotencyKey === null ? unbegun(ref) : gate.streams.load(ref);
+  return idempotencyKey === null ? missingStream(ref) : gate.streams.load(ref);
 };
 
 const refsOf = ({ agent, org }: SubmitAction, request: CanonicalRequest) => ({

@@ -12,7 +12,7 @@ import {
 import type { AdmissionKernel } from './admission-kernel.js';
 import { comparisonOf } from '../judgement/index.js';
 import type { CallAtGate } from './call-at-gate.js';
-import { type HeldCall, unheld } from './hold-call.js';
+import { type HeldCall, withoutApproval } from './hold-call.js';
 import { isSameRequest } from './used-key.js';
 
 /** A call with its budget charges, or a refusal because a budget has no room for it. */
@@ -21,7 +21,7 @@ export interface ChargedCall extends HeldCall {
 }
 
 /** A call without charges: no budget bounds it, or it is refused. */
-export const uncharged = (held: HeldCall): ChargedCall => ({ charges: [], ...held });
+export const withoutCharges = (held: HeldCall): ChargedCall => ({ charges: [], ...held });
 
 /**
  * Reserves the budget charges of a call, all or none, right before its append, so that concurrent calls together stay
@@ -38,7 +38,7 @@ export const chargedCall = async (
 ): Promise<ChargedCall> => {
   const cost = resolved === null ? undefined : (costIn(resolved.facts) ?? undefined);
   const foreign = uncountable(bounds, cost);
-  if (foreign && cost) return uncharged(unheld(notCounted(held.decision, foreign, cost)));
+  if (foreign && cost) return withoutCharges(withoutApproval(notCounted(held.decision, foreign, cost)));
   const nowMs = epochMsOf(command.metadata.now);
   const answer = await gate.budgets.reserve({
     action: id,
@@ -46,7 +46,7 @@ export const chargedCall = async (
     reservedMs: nowMs,
     charges: chargesOf(bounds, cost, org.timezone, nowMs),
   });
-  if (!answer.isReserved) return uncharged(unheld(exceeded(held.decision, answer.exceeded)));
+  if (!answer.isReserved) return withoutCharges(withoutApproval(exceeded(held.decision, answer.exceeded)));
   return { charges: answer.charges.map(recordedCharge), ...held };
 };
 

@@ -15,7 +15,7 @@ export interface HeldCall {
 }
 
 /** A call that does not wait for approval. */
-export const unheld = (decision: Decision): HeldCall => ({ decision, approval: null, context: null });
+export const withoutApproval = (decision: Decision): HeldCall => ({ decision, approval: null, context: null });
 
 /**
  * Makes a call wait if its rule requires an approval (docs/approvals.md). It is refused instead if fewer people could
@@ -29,7 +29,7 @@ export const heldCall = (
   input: PolicyInput,
   { decision, approval }: Judgement,
 ): Promise<HeldCall> | HeldCall =>
-  approval === null ? unheld(decision) : waiting(gate, call, input, { decision, approval });
+  approval === null ? withoutApproval(decision) : waiting(gate, call, input, { decision, approval });
 
 const waiting = async (
   gate: AdmissionKernel,
@@ -41,10 +41,10 @@ const waiting = async (
   const { approvers, required } = approval;
   const terms = { rule_id: decision.rule_id, approvers, required };
   const able = signersOf(org.members, approvers, await calledFor(gate.people, input.user.ref)).size;
-  if (able < required) return unheld(unsatisfiable(decision, tooFew(terms, able)));
+  if (able < required) return withoutApproval(unsatisfiable(decision, tooFew(terms, able)));
   const waiter = { agent: call.agent.agent, action: id, metadata: call.command.metadata };
   if (!(await takePlace(gate, gate.places, waiter)))
-    return unheld(tooMany(decision, gate.settings.waitingPerAgentMax, input.now));
+    return withoutApproval(tooMany(decision, gate.settings.waitingPerAgentMax, input.now));
   const expiresInS = approval.expiresInS ?? org.approvals.expires_in_s;
   const expiresAt = timestampOf(Date.parse(input.now) + expiresInS * 1000);
   const context = contextOf({ action: id, input, tool: resolved?.tool ?? null, terms, expiresAt });

@@ -25,9 +25,9 @@ import {
   executionOf,
 } from '../judgement/index.js';
 import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call-at-gate.js';
-import { chargedCall, freeUnlessShared, uncharged, type ChargedCall } from './charge-call.js';
+import { chargedCall, freeUnlessShared, withoutCharges, type ChargedCall } from './charge-call.js';
 import { ExecutionStarter } from '../execution/index.js';
-import { heldCall, unheld, type HeldCall } from './hold-call.js';
+import { heldCall, withoutApproval, type HeldCall } from './hold-call.js';
 import { judgedByPolicy, judgedInShadow, judgedInput, refusedByGate } from './judge-call.js';
 import { record, submissionOfCall } from './record-call.js';
 import { reserveNonce } from './reserve-nonce.js';
@@ -170,7 +170,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const refused = refusedByGate(call);
     const judgement = refused ? null : await judgedByPolicy(this.policy, call, input);
     const shadow = judgement && judgedInShadow(this.policy, call, input, judgement);
-    const held = judgement ? await heldCall(this.gate, call, input, judgement) : unheld(refused as Decision);
+    const held = judgement ? await heldCall(this.gate, call, input, judgement) : withoutApproval(refused as Decision);
     const { signed } = call.request;
     if (signed !== null) await reserveNonce(this.gate, call, signed);
     const budgets = judgement?.budgets ?? [];
@@ -183,9 +183,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     held: HeldCall,
     budgets: readonly PolicyBudget[],
   ): Promise<ChargedCall> | ChargedCall {
-    if (held.decision.outcome === 'deny') return uncharged(held);
+    if (held.decision.outcome === 'deny') return withoutCharges(held);
     const bounds = boundsOf(call.agent, call.org.enforced?.policy ?? null, budgets);
-    return bounds.length === 0 ? uncharged(held) : chargedCall(this.gate, call, held, bounds);
+    return bounds.length === 0 ? withoutCharges(held) : chargedCall(this.gate, call, held, bounds);
   }
 }
 

@@ -18,7 +18,7 @@ import {
   type PayloadStore,
 } from '../../kernel/index.js';
 import {
-  type ReadBackWord,
+  type ReadBackResult,
   actionDecider,
   awaitsReadBack,
   type Action,
@@ -175,7 +175,7 @@ export class ReadBack {
   ): Promise<void> {
     const { action: id, org } = (known.state as LivingAction).submission;
     const evidence = observation.evidence === null ? null : evidenceOf(id, org, observation.evidence);
-    const command = { type, data: wordOf(observation, evidence?.digest ?? null), metadata };
+    const command = { type, data: resultOf(observation, evidence?.digest ?? null), metadata };
     const append = (events: Append): Promise<AppendResult> =>
       evidence === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, evidence);
     await this.gate.runner.run(actionDecider, id, command, metadata, { known, append });
@@ -187,7 +187,7 @@ export class ReadBack {
   }
 }
 
-const wordOf = ({ verdict, reasons }: Observation, evidenceDigest: Digest | null): ReadBackWord => ({
+const resultOf = ({ verdict, reasons }: Observation, evidenceDigest: Digest | null): ReadBackResult => ({
   verdict,
   reasons,
   evidenceDigest,
