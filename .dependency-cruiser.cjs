@@ -70,6 +70,12 @@ module.exports = {
       },
     ),
     rule(
+      'domain-knows-no-engine',
+      'What serves V8 or Node, and no rule of the service, belongs in libs/infra/src/runtime. One file is excepted: it ends an evaluation of a policy that takes too long (rule POLICY-1).',
+      { path: '^libs/domain/', pathNot: [TEST_CODE, '^libs/domain/src/policies/time-limit[.]ts$'] },
+      { path: '^(node:)?(v8|vm|inspector|worker_threads|perf_hooks|async_hooks)(/|$)', dependencyTypes: ['core'] },
+    ),
+    rule(
       'pure-core',
       'decide and evolve give the same answer everywhere and for ever: no Node built-in, no package.',
       { path: PURE_CORE },

@@ -35,6 +35,7 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
     'libs/domain/src/gate/read-settings.ts → fs/promises',
     'libs/domain/src/gate/read-settings.ts → net',
   ],
+  'domain-knows-no-engine': ['libs/domain/src/kernel/heap.ts → v8'],
   'pure-core': [
     'libs/domain/src/gate/action.commands.ts → crypto',
     'libs/domain/src/gate/action.decider.ts → crypto',

@@ -1,7 +1,8 @@
-import { CallEnd, PUBLIC_EVENTS_CHANNEL, START, type OrgId, type Position } from '#libs/domain/kernel';
+import { PUBLIC_EVENTS_CHANNEL, START, type OrgId, type Position } from '#libs/domain/kernel';
 import type { Bus, Clock, EventStore, Logger } from '#libs/domain/kernel';
 import { RepeatedFault } from '#libs/infra/logging';
 import type { PublicEventReads } from '#libs/infra/read-models';
+import { CallEnd } from '#libs/infra/runtime';
 import { Bell } from '../bell.js';
 import { ShuttingDown } from '../http/drain.js';
 import { EventFeed, FedEvent, type ReadEvent } from './event-feed.js';

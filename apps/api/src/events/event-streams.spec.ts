@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { CallEnd, DomainError, orgChannel, StoreUnavailable } from '#libs/domain/kernel';
+import { DomainError, orgChannel, StoreUnavailable } from '#libs/domain/kernel';
+import { CallEnd } from '#libs/infra/runtime';
 import { InProcessBus, SystemClock } from '#libs/infra/runtime';
 import type { FastifyReply } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

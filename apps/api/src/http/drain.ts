@@ -1,4 +1,5 @@
-import { DomainError, TransientSet } from '#libs/domain/kernel';
+import { DomainError } from '#libs/domain/kernel';
+import { TransientSet } from '#libs/infra/runtime';
 
 /** The refusal of a request that comes after the stop was asked for. It is expected, and nobody's fault. */
 export class ShuttingDown extends DomainError {

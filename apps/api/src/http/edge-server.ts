@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { TransientSet } from '#libs/domain/kernel';
+import { TransientSet } from '#libs/infra/runtime';
 import { API_VERSION_HEADER } from './api-versions.js';
 import { STATUS_ABORTED } from './access-log.js';
 import { EdgeRequest } from './edge-request.js';

@@ -1,7 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import {
   type Actor,
-  CallEnd,
   type CallMode,
   type Clock,
   type CommandMetadata,
@@ -14,6 +13,7 @@ import {
   traceContextOf,
 } from '#libs/domain/kernel';
 import { encodeHex } from '#libs/crypto';
+import { CallEnd } from '#libs/infra/runtime';
 import type { PersonPrincipal, Principal } from './authenticator.port.js';
 import { clientAddress } from './client-address.js';
 import type { EdgeResponse } from './edge-response.js';

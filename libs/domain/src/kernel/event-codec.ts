@@ -93,9 +93,8 @@ class EncodedEvent implements NewEvent {
 }
 
 /**
- * The one class of recorded events, for the adapters too. Because all its objects have one hidden class, V8 keeps the
- * code that reads the log fast; object spreads in each adapter would not. Several readers in one process share these
- * events, so each event is parsed at most once and must never be changed.
+ * The one class of recorded events, for the adapters too. Several readers in one process share these events, so each
+ * event is parsed at most once and must never be changed.
  */
 class EventAtItsPlace implements RecordedEvent {
   #envelope: EventEnvelope | null = null;

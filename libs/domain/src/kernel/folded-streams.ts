@@ -3,6 +3,7 @@ import { decodeEvent, UnknownEventType, type DomainEvent, type EventEnvelope } f
 import { type EventStore, type ExpectedRevision, StoreUnavailable } from './event-store.port.js';
 import { requireGapless } from './broken-stream.js';
 import { RecentlyUsed, type Capacity } from './recently-used.js';
+import { plainMap } from './values-by-name.js';
 
 /** A stream and how to fold it. Made by {@link streamRef}. */
 export interface StreamRef<State> {
@@ -95,9 +96,10 @@ export class FoldedStreams {
   constructor(
     private readonly store: EventStore,
     capacity = DEFAULT_CAPACITY,
+    newMap = plainMap,
   ) {
-    this.cache = new RecentlyUsed(capacity);
-    this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity });
+    this.cache = new RecentlyUsed(capacity, newMap);
+    this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity }, newMap);
   }
 
   /** Whether a decision may rest on cached states, because its append can require that their streams have not moved. */

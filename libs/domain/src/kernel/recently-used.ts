@@ -1,4 +1,4 @@
-import { TransientMap } from './transient.js';
+import { plainMap, type ValuesByName } from './values-by-name.js';
 
 /** The limits of a cache. */
 export interface Capacity {
@@ -12,53 +12,60 @@ interface Entry<Value> {
   readonly weight: number;
 }
 
+/** How much of its capacity a cache keeps when it makes room. */
+const KEPT_SHARE = 0.9;
+
 /**
- * A cache of values by name. It keeps the values that were used last: at most its capacity, and at least about half of
- * that. It has two generations: a used value moves into the young one, and when the young one holds half of the
- * capacity it replaces the old one. A single `Map` that moves each used value to its end would leave a hole at its
- * front each time, and finding the oldest value would have to step over all the holes.
+ * A cache of values by name. It keeps the values that were used last, up to its capacity. It is no store: whatever it
+ * has dropped must be found again elsewhere.
  */
 export class RecentlyUsed<Value> {
-  private young = new TransientMap<Entry<Value>>();
-  private old = new TransientMap<Entry<Value>>();
-  private youngWeight = 0;
+  /** What was used longest ago comes first. */
+  private readonly kept: ValuesByName<Entry<Value>>;
+  private weight = 0;
 
-  constructor(private readonly capacity: Capacity) {}
+  constructor(
+    private readonly capacity: Capacity,
+    newMap = plainMap,
+  ) {
+    this.kept = newMap();
+  }
 
   /** Reads a value, which counts as a use of it. */
   get(name: string): Value | undefined {
-    const known = this.young.get(name);
-    if (known !== undefined) return known.value;
-    const aged = this.old.get(name);
-    if (aged !== undefined) this.add(name, aged);
-    return aged?.value;
+    const known = this.kept.get(name);
+    if (known === undefined) return undefined;
+    this.kept.delete(name);
+    this.kept.set(name, known);
+    return known.value;
   }
 
   /** A value that weighs more than a quarter of the capacity is not kept, because it would displace too many others. */
   set(name: string, value: Value, weight: number): void {
-    if (weight <= this.capacity.weight / 4) this.add(name, { value, weight });
-    else this.delete(name);
+    this.delete(name);
+    if (weight > this.capacity.weight / 4) return;
+    this.kept.set(name, { value, weight });
+    this.weight += weight;
+    if (this.isOver(1)) this.makeRoom();
   }
 
   delete(name: string): void {
-    const known = this.young.get(name);
-    if (known !== undefined) {
-      this.young.delete(name);
-      this.youngWeight -= known.weight;
-    }
-    this.old.delete(name);
+    const known = this.kept.get(name);
+    if (known === undefined) return;
+    this.kept.delete(name);
+    this.weight -= known.weight;
   }
 
-  private add(name: string, entry: Entry<Value>): void {
-    const { entries, weight } = this.capacity;
-    if (this.young.size + 1 > entries / 2 || this.youngWeight + entry.weight > weight / 2) {
-      this.old = this.young;
-      this.young = new TransientMap();
-      this.youngWeight = 0;
+  /** Makes room for many values at once, so that a full cache need not do it for each value that comes. */
+  private makeRoom(): void {
+    for (const name of this.kept.keys()) {
+      if (!this.isOver(KEPT_SHARE)) return;
+      this.delete(name);
     }
-    this.youngWeight += entry.weight - (this.young.get(name)?.weight ?? 0);
-    // The old generation may have an entry of the same name. The new entry hides it, and it is dropped with its
-    // generation.
-    this.young.set(name, entry);
+  }
+
+  private isOver(share: number): boolean {
+    const { entries, weight } = this.capacity;
+    return this.kept.size > share * entries || this.weight > share * weight;
   }
 }

@@ -2,14 +2,15 @@ import { actionDecider, type Action } from '../gate/index.js';
 import {
   categoryOf,
   evolveStrictly,
+  plainMap,
   requireGapless,
   streamRef,
-  TransientMap,
   type EventEnvelope,
   type EventPlace,
   type OrgId,
   type Position,
   type RecordedEvent,
+  type ValuesByName,
 } from '../kernel/index.js';
 import { adminActOf } from './admin-deed.js';
 import type { DeedSections } from './deed-sections.js';
@@ -88,12 +89,17 @@ export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
  * any time, because its stream can be read instead.
  */
 export class ActionsInFlight {
-  private readonly actions = new TransientMap<{ readonly action: Action; readonly revision: number }>();
+  private readonly actions: ValuesByName<{ readonly action: Action; readonly revision: number }>;
 
   /** Whether an unfinished action was dropped. */
   hasForgotten = false;
 
-  constructor(private readonly capacity = 50_000) {}
+  constructor(
+    private readonly capacity = 50_000,
+    newMap = plainMap,
+  ) {
+    this.actions = newMap();
+  }
 
   /**
    * The action after this event. Null if this event does not follow the last one seen of its stream: because the

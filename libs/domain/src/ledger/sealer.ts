@@ -18,6 +18,7 @@ import {
   type EventMetadata,
   type EventStore,
   type NewEvent,
+  type NewMap,
   type OrgId,
   type Position,
   type RecordedEvent,
@@ -49,6 +50,8 @@ export interface SealerParts extends SignerParts {
   readonly store: EventStore;
   readonly heads: SealedHeads;
   readonly bus: Bus;
+  /** Where the actions under way are kept. Default: a `Map`. */
+  readonly newMap?: NewMap;
 }
 
 /**
@@ -56,13 +59,14 @@ export interface SealerParts extends SignerParts {
  * again at any time.
  */
 export class Sealer {
-  private readonly actions = new ActionsInFlight();
+  private readonly actions: ActionsInFlight;
   private readonly tails = new Map<OrgId, LedgerTail>();
   private readonly signer: DeedSigner;
   private readonly backoff = new CompanionBackoff();
 
   constructor(private readonly parts: SealerParts) {
     this.signer = new DeedSigner(parts);
+    this.actions = new ActionsInFlight(undefined, parts.newMap);
   }
 
   /**

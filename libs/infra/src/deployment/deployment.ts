@@ -82,7 +82,7 @@ import {
   PolledProjectionProgress,
   type ProjectionProgress,
 } from '../read-models/index.js';
-import { readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
+import { newTransientMap, readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
 import { peopleRowsOf, type PeopleRows } from './people-rows.js';
@@ -172,7 +172,7 @@ export class Deployment {
     this.queue = bells.queue;
     this.queueOfOthers = bells.queueOfOthers;
     metrics.queue = this.queue;
-    this.streams = new FoldedStreams(store);
+    this.streams = new FoldedStreams(store, undefined, newTransientMap);
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
     this.payloads = new PostgresPayloadStore(durable);
@@ -281,7 +281,7 @@ export class Deployment {
   /** @param heads as {@link openSealedHeads} gives them */
   sealer(heads: SealedHeads): Sealer {
     const { streams, keyRing, clock, bus } = this;
-    return new Sealer({ store: this.database.store, streams, keyRing, heads, clock, bus });
+    return new Sealer({ store: this.database.store, streams, keyRing, heads, clock, bus, newMap: newTransientMap });
   }
 
   /** Of this state directory. Whoever opens them closes them. */

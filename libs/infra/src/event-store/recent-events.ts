@@ -1,4 +1,5 @@
-import { type Position, type RecordedEvent, START, TransientMap } from '#libs/domain/kernel';
+import { type Position, type RecordedEvent, START } from '#libs/domain/kernel';
+import { TransientMap } from '../runtime/index.js';
 
 /** Whether no event lies between two positions, the second of which was delivered right after the first. */
 export type IsNext = (end: Position, position: Position) => boolean;

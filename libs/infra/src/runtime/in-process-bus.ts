@@ -1,4 +1,5 @@
-import { Bus, type Logger, TransientMap, TransientSet } from '#libs/domain/kernel';
+import { Bus, type Logger } from '#libs/domain/kernel';
+import { TransientMap, TransientSet } from './transient.js';
 
 type Listener = (message: string) => void;
 

@@ -1,4 +1,5 @@
 export { BuildFacts, packageRoot, readBuildFacts } from './build-facts.js';
+export { CallEnd } from './call-end.js';
 export { compileSooner } from './compile-sooner.js';
 export { freeBytesAt, LITTLE_SPACE_BYTES, SCARCE_SPACE_BYTES, spaceText } from './free-space.js';
 export { giveBackWhatStartUsed } from './give-back.js';
@@ -11,4 +12,5 @@ export { programFile } from './programs.js';
 export { reportedJob } from './reported-job.js';
 export { SystemClock } from './system-clock.js';
 export { SystemRandomness } from './system-randomness.js';
+export { newTransientMap, TransientMap, TransientSet } from './transient.js';
 export { untilInterrupted } from './until-interrupted.js';

@@ -11,10 +11,7 @@ type AbandonSubmission = Extract<ActionCommand, { type: 'AbandonSubmission' }>;
 type ActionSubmitted = Extract<ActionEvent, { type: 'ActionSubmitted' }>;
 type ActionDecided = Extract<ActionEvent, { type: 'ActionDecided' }>;
 
-/**
- * The events of a new action. Spreads come last in each object: a leading spread would give every event a hidden class
- * of its own (docs/performance.md, Hidden classes).
- */
+/** The events of a new action. */
 export const submit = ({ data, metadata }: SubmitAction, state: Action): readonly ActionEvent[] => {
   if (state.state !== 'none') throw new DomainError('conflict');
   const { submission, decision, shadow, execution, claimant, edge, approval, charges = [] } = data;

@@ -1,5 +1,3 @@
-import { TransientSet } from '../../kernel/index.js';
-
 /** The claims of one run. They are released together when it ends. */
 export interface HeldClaims {
   /** In the order of `add`. */
@@ -13,7 +11,7 @@ export interface HeldClaims {
 /** The executions of this process: the claims that it holds, and the promises of the work itself. */
 export class ClaimsUnderWay {
   private readonly heldUntilMs = new Map<string, number>();
-  private readonly work = new TransientSet<Promise<unknown>>();
+  private readonly work = new Set<Promise<unknown>>();
 
   /** @param untilMs on the monotonic clock. A run that is not over by then is stuck, and a sweeper may end it */
   hold(untilMs: number): HeldClaims {
@@ -43,16 +41,16 @@ export class ClaimsUnderWay {
 
   /** Counts `work` as under way until it is over. */
   async during<Result>(work: Promise<Result>): Promise<Result> {
-    const leave = this.work.add(work);
+    this.work.add(work);
     try {
       return await work;
     } finally {
-      leave();
+      this.work.delete(work);
     }
   }
 
   /** Resolves when no work is under way, whether it succeeded or failed. */
   async idle(): Promise<void> {
-    while (this.work.size > 0) await Promise.allSettled(this.work.values());
+    while (this.work.size > 0) await Promise.allSettled(this.work);
   }
 }

@@ -1,4 +1,4 @@
-import { failpoint, type JobQueue, type Logger, type Randomness, TransientMap } from '../../kernel/index.js';
+import { failpoint, type JobQueue, type Logger, type Randomness } from '../../kernel/index.js';
 import type { Claimant } from '../action/index.js';
 import { newClaim } from '../sending/index.js';
 import type { Sharer } from './fair-shares.js';
@@ -20,7 +20,7 @@ export interface InlineExecutions {
 export class InlineExecutionStarter extends ExecutionStarter {
   private readonly later: QueuedExecutionStarter;
   /** The takers of places, by claim. */
-  private readonly taken = new TransientMap<Sharer>();
+  private readonly taken = new Map<string, Sharer>();
 
   constructor(
     private readonly runs: InlineExecutions,

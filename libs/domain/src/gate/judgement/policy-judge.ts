@@ -38,8 +38,7 @@ export interface Judgement {
  */
 export class PolicyJudge {
   /**
-   * Versions that were loaded for the shadow slot and not asked yet. Their first evaluation is slower, because V8 has
-   * not compiled the code yet.
+   * Versions that were loaded for the shadow slot and not asked yet. Their first evaluation is slower than the next ones.
    */
   private readonly unasked = new Set<PolicyVersionId>();
 

@@ -174,7 +174,6 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const { signed } = call.request;
     if (signed !== null) await reserveNonce(this.gate, call, signed);
     const budgets = judgement?.budgets ?? [];
-    // The spread comes last: otherwise each object would get a hidden class of its own (docs/performance.md).
     return { shadow, ...(await this.charged(call, held, budgets)) };
   }
 

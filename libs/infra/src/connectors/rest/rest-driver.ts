@@ -42,7 +42,6 @@ import {
 } from '#libs/domain/connectors/rest';
 import {
   type ActionId,
-  CallEnd,
   type Clock,
   DomainError,
   type EndSignal,
@@ -51,6 +50,7 @@ import {
   type Randomness,
 } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
+import { CallEnd } from '#libs/infra/runtime';
 
 import { outcomeOfFailure } from '../call-outcomes.js';
 import type { DriverTools } from '../driver-tools.js';

@@ -11,8 +11,8 @@ import {
   RequirementMoved,
   RevisionConflict,
   StoreUnavailable,
-  TransientMap,
 } from '#libs/domain/kernel';
+import { TransientMap } from '../../runtime/index.js';
 import { answered, isPassing, isRefusedStatement, translateDatabaseError } from '../../postgres/index.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { type Departure, statementOf, trialStatement } from './append-statement.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CallEnd, type EndSignal } from './call-end.js';
+import type { EndSignal } from '#libs/domain/kernel';
+import { CallEnd } from './call-end.js';
 
 /** `CallEnd`, and Node's `AbortController`, which it replaces. */
 const KINDS: readonly [string, () => { readonly signal: EndSignal; readonly abort: () => void }][] = [

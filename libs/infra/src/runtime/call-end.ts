@@ -1,16 +1,9 @@
-/**
- * The part of `AbortSignal` that a call uses: whether the call is over, and a notification when it ends. Every
- * `AbortSignal` is an `EndSignal`.
- */
-export interface EndSignal {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
+import type { EndSignal } from '#libs/domain/kernel';
 
 /**
  * An `AbortController` and its signal in one object, made for every call. It takes a few bytes until a listener is
- * added; Node's controller makes an event target with three hidden classes each time (docs/performance.md).
+ * added. Only Node 20 needs it: its controller makes a signal with a hidden class of its own each time, which later
+ * versions do not (docs/performance.md).
  */
 export class CallEnd implements EndSignal {
   private readonly listeners: (() => void)[] = [];

@@ -1,3 +1,5 @@
+import type { NewMap } from '#libs/domain/kernel';
+
 /** Holds a value until it is removed. */
 interface Place<Value> {
   value: Value | null;
@@ -45,6 +47,9 @@ export class TransientMap<Value> {
     return presentIn(this.places.values());
   }
 }
+
+/** For what the domain keeps by name while a call is under way. */
+export const newTransientMap: NewMap = <Value>() => new TransientMap<Value>();
 
 /**
  * A set for values that come and go with every call, for the same reason as {@link TransientMap}. The same value may be

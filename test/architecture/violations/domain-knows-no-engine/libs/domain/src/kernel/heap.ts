@@ -1,0 +1,3 @@
+import { setFlagsFromString } from 'node:v8';
+
+export const tune = (flag: string): void => setFlagsFromString(flag);

@@ -1,0 +1,3 @@
+import { Script } from 'node:vm';
+
+export const call = new Script('work()');
