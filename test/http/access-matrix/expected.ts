@@ -18,6 +18,9 @@ export const CALLERS = [
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
+/** Who calls in each role: one without a caller does not compile, and a caller needs a verdict below. */
+const MEMBERS = { viewer: 'a viewer', admin: 'an admin', owner: 'an owner' } as const satisfies Record<Role, Caller>;
+
 /** Null: the guard lets the caller through. */
 export type Verdict = readonly [status: number, code: string | null] | null;
 
@@ -46,11 +49,11 @@ const verdictInJson = (operation: DescribedOperation, caller: Caller): Verdict =
       return needsNoScope(operation) ? null : NO_SCOPE;
     case 'an admin key':
       return ofAdminKey(operation);
-    case 'a viewer':
+    case MEMBERS.viewer:
       return ofPerson(operation, 'viewer');
-    case 'an admin':
+    case MEMBERS.admin:
       return ofPerson(operation, 'admin');
-    case 'an owner':
+    case MEMBERS.owner:
       return ofPerson(operation, 'owner');
     case 'an owner without the CSRF token':
       return ofPerson(operation, 'owner') ?? (isChanging(operation.method) ? [403, 'csrf_failed'] : null);

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { Schemas } from './client.ts';
-import { ROLE_VALUES } from './contract.ts';
 import { meQuery, organizationQuery } from './queries.ts';
+import { isAtLeast, type Role } from './roles.ts';
 import { Times } from './times.ts';
-
-export type Role = Schemas['Role'];
 
 interface Session {
   readonly me: Schemas['Me'];
@@ -40,5 +38,4 @@ export const useSession = (): Session => {
   return session;
 };
 
-export const useMay = (role: Role): boolean =>
-  ROLE_VALUES.indexOf(useSession().me.membership.role) >= ROLE_VALUES.indexOf(role);
+export const useMay = (role: Role): boolean => isAtLeast(useSession().me.membership.role, role);

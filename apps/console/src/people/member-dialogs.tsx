@@ -3,13 +3,14 @@ import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { EMAIL_ADDRESS_MAX_LENGTH } from '../kernel/contract.ts';
 import { plain } from '../kernel/said.ts';
-import { type Role, useSession } from '../kernel/session.tsx';
+import { isAtLeast, type Role, ROLES } from '../kernel/roles.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Choices, Field } from '../kit/field.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { KeysToKeep, useKeysOf } from './keys-to-keep.tsx';
-import { linesOf, ROLES, rolesToGive } from './member-rights.ts';
+import { linesOf, rolesToGive } from './member-rights.ts';
 
 type Membership = Schemas['Membership'];
 
@@ -99,7 +100,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
   const [kept, setKept] = useState<readonly string[]>([]);
   const keys = useKeysOf(member);
   const changes = {
-    ...(role === member.role ? {} : { role, ...(role === 'viewer' ? { keep_keys: [...kept] } : {}) }),
+    ...(role === member.role ? {} : { role, ...(isAtLeast(role, 'admin') ? {} : { keep_keys: [...kept] }) }),
     ...(isSame(linesOf(references), member.references) ? {} : { references: [...linesOf(references)] }),
   };
   return (
@@ -115,7 +116,7 @@ export const ChangeMember = ({ member, onDone, onClose }: DialogProps & { readon
       onClose={onClose}
     >
       <RoleChoice roles={roles} chosen={role} onChoose={setRole} />
-      {role === 'viewer' ? <KeysToKeep keys={keys} kept={kept} onKeep={setKept} /> : null}
+      {isAtLeast(role, 'admin') ? null : <KeysToKeep keys={keys} kept={kept} onKeep={setKept} />}
       <Field
         label="References, one per line"
         param="references"

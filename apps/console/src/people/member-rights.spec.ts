@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Role } from '../kernel/session.tsx';
+import type { Role } from '../kernel/roles.ts';
 import { linesOf, rightsOver, rolesToGive } from './member-rights.ts';
 
 type Membership = Parameters<typeof rightsOver>[0];

@@ -1,6 +1,5 @@
 import type { Schemas } from '../kernel/client.ts';
-import { ROLE_VALUES } from '../kernel/contract.ts';
-import type { Role } from '../kernel/session.tsx';
+import { isAtLeast, type Role, rolesUpTo } from '../kernel/roles.ts';
 
 type Membership = Schemas['Membership'];
 
@@ -24,10 +23,10 @@ export interface MemberRights {
  * The service checks each request itself.
  */
 export const rightsOver = ({ id, role, status, email }: Membership, me: Looker): MemberRights => {
-  const manages = me.role === 'owner' || (me.role === 'admin' && role !== 'owner');
+  const manages = isAtLeast(me.role, role === 'owner' ? 'owner' : 'admin');
   const isMe = id === me.membership;
   return {
-    change: me.role === 'owner' && status === 'active',
+    change: isAtLeast(me.role, 'owner') && status === 'active',
     invite: manages && status === 'invited' && email !== null,
     remove: manages && !isMe && status !== 'removed',
     leave: isMe && status === 'active',
@@ -35,17 +34,7 @@ export const rightsOver = ({ id, role, status, email }: Membership, me: Looker):
 };
 
 /** The roles that a person may give to others. */
-export const rolesToGive = (me: Looker): readonly Role[] =>
-  me.role === 'owner' ? ROLE_VALUES : me.role === 'admin' ? ['viewer', 'admin'] : [];
-
-export const ROLES: Readonly<Record<Role, { readonly name: string; readonly about: string }>> = {
-  viewer: { name: 'Viewer', about: 'Can view everything and decide approvals of rules that name them.' },
-  admin: { name: 'Admin', about: 'Can also set up agents, policies and connectors, stop agents and invite people.' },
-  owner: {
-    name: 'Owner',
-    about: 'Can also change roles, retention and approval settings, and start all agents again.',
-  },
-};
+export const rolesToGive = (me: Looker): readonly Role[] => (isAtLeast(me.role, 'admin') ? rolesUpTo(me.role) : []);
 
 /** The lines of a text, without empty and repeated ones. */
 export const linesOf = (text: string): readonly string[] => [

@@ -5,6 +5,7 @@ import { serverNow } from '../kernel/clock.ts';
 import { useList } from '../kernel/lists.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { plain } from '../kernel/said.ts';
+import { ROLES } from '../kernel/roles.ts';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Menu } from '../kit/dialog.tsx';
@@ -16,7 +17,7 @@ import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { SectionHead } from './section-head.tsx';
 import { ChangeMember, Invite, RemoveMember } from './member-dialogs.tsx';
-import { rightsOver, ROLES } from './member-rights.ts';
+import { rightsOver } from './member-rights.ts';
 import { memberPages } from './queries.ts';
 import styles from './settings.module.css';
 

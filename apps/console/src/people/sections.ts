@@ -1,5 +1,5 @@
 import { WEBHOOK_ID_PATTERN } from '../kernel/contract.ts';
-import type { Role } from '../kernel/session.tsx';
+import type { Role } from '../kernel/roles.ts';
 
 export interface Section {
   /** The part of the address after /app/settings/. */

@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import { useMay } from '../kernel/session.tsx';
+import { isAtLeast } from '../kernel/roles.ts';
+import { useMay, useSession } from '../kernel/session.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { AboutSection } from './about-section.tsx';
@@ -53,7 +54,7 @@ export const SettingsScreen = ({ place }: { readonly place: string }) => {
 
 /** Links to the sections that the person's role may read. */
 const Sections = ({ current }: { readonly current: SectionId }) => {
-  const isAdmin = useMay('admin');
+  const own = useSession().me.membership.role;
   const list = useRef<HTMLElement>(null);
   // On a phone, the links are a row wider than the screen: the current one is scrolled to the middle.
   useEffect(() => {
@@ -63,7 +64,7 @@ const Sections = ({ current }: { readonly current: SectionId }) => {
   }, [current]);
   return (
     <nav className={styles['sections']} aria-label="Settings" ref={list}>
-      {SECTIONS.filter(({ role }) => isAdmin || role === 'viewer').map(({ id, name }) => (
+      {SECTIONS.filter(({ role }) => isAtLeast(own, role)).map(({ id, name }) => (
         <Link key={id} href={`/settings/${id}`} aria-current={id === current ? 'page' : undefined}>
           {name}
         </Link>

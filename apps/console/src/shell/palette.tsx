@@ -8,7 +8,8 @@ import { Icon } from '../design/icon.tsx';
 import { placeOfId } from '../kernel/address.ts';
 import { keyNameIn } from '../kernel/key-name.ts';
 import { plain } from '../kernel/said.ts';
-import { useMay } from '../kernel/session.tsx';
+import { isAtLeast } from '../kernel/roles.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import kit from '../kit/kit.module.css';
 import { SECTIONS } from '../people/sections.ts';
@@ -19,7 +20,7 @@ import styles from './shell.module.css';
 const RESULTS_MAX = 12;
 
 const useFound = (text: string): readonly Found[] => {
-  const isAdmin = useMay('admin');
+  const own = useSession().me.membership.role;
   const { data: agents } = useQuery(everyAgent);
   const { data: connectors } = useQuery(everyConnector);
   const { data: waiting } = useWaitingApprovals();
@@ -47,7 +48,7 @@ const useFound = (text: string): readonly Found[] => {
       })),
       // The sections of settings come last: typing finds them, and they crowd no screen out of the short list before
       // that.
-      ...SECTIONS.filter(({ role }) => isAdmin || role === 'viewer').map(({ id, name }) => ({
+      ...SECTIONS.filter(({ role }) => isAtLeast(own, role)).map(({ id, name }) => ({
         icon: 'sliders' as const,
         name,
         kind: 'settings',
@@ -56,7 +57,7 @@ const useFound = (text: string): readonly Found[] => {
     ];
     const wanted = text.trim().toLowerCase();
     return [...all.filter(({ name }) => name.toLowerCase().includes(wanted)), ...ofKey].slice(0, RESULTS_MAX);
-  }, [text, agents, connectors, waiting, isAdmin, ofKey]);
+  }, [text, agents, connectors, waiting, own, ofKey]);
 };
 
 /** The command palette: finds screens, names and ids as one types. A combobox with a list, as WAI-ARIA describes it. */

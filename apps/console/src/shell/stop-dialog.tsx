@@ -7,6 +7,7 @@ import { serverNow } from '../kernel/clock.ts';
 import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
 import { useMembers, useNames } from '../kernel/members.ts';
 import { useChanged } from '../kernel/refresh.ts';
+import { isAtLeast } from '../kernel/roles.ts';
 import { useMay, useOrganization } from '../kernel/session.tsx';
 import { Dialog, DialogFoot } from '../kit/dialog.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -241,7 +242,7 @@ const StopOne = ({ agent, isActive, readAtMs, may, reason }: StopOneProps) => {
 const WhoMay = () => {
   const { data: members } = useMembers();
   const nameOf = useNames();
-  const names = members?.filter(({ role }) => role !== 'viewer').map(({ user }) => nameOf(user)) ?? [];
+  const names = members?.filter(({ role }) => isAtLeast(role, 'admin')).map(({ user }) => nameOf(user)) ?? [];
   return (
     <p className={kit['warning']}>
       Your role is read-only. {names.length === 0 ? 'An admin or owner' : names.join(', ')} can stop agents.

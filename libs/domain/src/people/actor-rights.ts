@@ -2,7 +2,7 @@ import { DomainError, type Actor, type KeyId, type Timestamp } from '../kernel/i
 import { isKeyActive } from './key-ring.js';
 import { activeMembershipOf } from './membership.js';
 import type { LivingOrganization } from './organization.state.js';
-import { isAtLeast, type Role } from './role.js';
+import { isAtLeast, type Role, ROLE_IN_WORDS, rolesFrom } from './role.js';
 
 /** An admin key may what an admin may, where no route says otherwise (rule KEY-6). */
 export const ADMIN_KEY_ROLE: Role = 'admin';
@@ -48,7 +48,6 @@ export const requireRole = (
 
 const messageFor = (lowest: Role, param: string | null): string => {
   const what = param === null ? 'do this' : `change ${param}`;
-  return lowest === 'owner'
-    ? `Only an owner of the organization may ${what}. Ask one; GET /v1/org/members lists them.`
-    : `Only an admin or an owner of the organization may ${what}. Ask one; GET /v1/org/members lists them.`;
+  const who = rolesFrom(lowest).map((role) => ROLE_IN_WORDS[role]);
+  return `Only ${who.join(' or ')} of the organization may ${what}. Ask one; GET /v1/org/members lists them.`;
 };

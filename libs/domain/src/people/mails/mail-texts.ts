@@ -1,4 +1,4 @@
-import type { Role } from '../role.js';
+import { type Role, ROLE_IN_WORDS } from '../role.js';
 
 /** What a mail says: plain text alone, so that what is read is what was written. */
 export interface MailText {
@@ -40,7 +40,7 @@ export const invitationMail = ({ link, organization, role, inviter, minutes }: I
   return {
     subject: `Invitation to ${name}`,
     text: paragraphs(
-      `You are invited to join ${name} on the Agent Governance Service, as ${ROLES[role]}.`,
+      `You are invited to join ${name} on the Agent Governance Service, as ${ROLE_IN_WORDS[role]}.`,
       `The invitation is from ${inviter}.`,
       `${OPEN_LINK}\n\n${link}`,
       `The link works once and expires in ${lifetimeInWords(minutes)}. A newer invitation replaces this one.`,
@@ -111,8 +111,6 @@ const amountInWords = ({ argument, sent, display }: ApprovalMailAmount): string 
 const minuteOf = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ');
 
 const OPEN_LINK = 'Open this link and press the button on the page:';
-
-const ROLES = { viewer: 'a viewer', admin: 'an admin', owner: 'an owner' } as const;
 
 const paragraphs = (...all: readonly string[]): string => `${all.join('\n\n')}\n`;
 
