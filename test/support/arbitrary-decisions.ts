@@ -1,5 +1,5 @@
 import type { Decision, ShadowDecision } from '#libs/domain/gate';
-import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import { DECISION_OUTCOMES, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import fc from 'fast-check';
 import { testId } from './given-log.js';
 
@@ -11,7 +11,7 @@ const versionId = fc.integer({ min: 1, max: 5 }).map((number) => testId('pv', nu
 /** What the enforced policy said, with any text in it. */
 export const decisions = (text: fc.Arbitrary<string>): fc.Arbitrary<Decision> =>
   fc.record({
-    outcome: fc.constantFrom('allow', 'deny', 'require_approval'),
+    outcome: fc.constantFrom(...DECISION_OUTCOMES),
     code: orNull(errorCode),
     source: fc.constantFrom('rule', 'default', 'budget', 'stop', 'builtin'),
     rule_id: orNull(text),
@@ -24,7 +24,7 @@ export const decisions = (text: fc.Arbitrary<string>): fc.Arbitrary<Decision> =>
 /** What the version in shadow said, with any text in it. */
 export const shadows = (text: fc.Arbitrary<string>): fc.Arbitrary<ShadowDecision> =>
   fc.record({
-    outcome: orNull(fc.constantFrom('allow' as const, 'deny' as const, 'require_approval' as const)),
+    outcome: orNull(fc.constantFrom(...DECISION_OUTCOMES)),
     code: orNull(errorCode),
     rule_id: orNull(text),
     reason: text,

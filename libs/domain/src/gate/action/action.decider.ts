@@ -15,6 +15,7 @@ import {
   hasNeededSignatures,
   isPending,
 } from './approval.decider.js';
+import { courseOf } from './decision-course.js';
 import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
 import { afterFinish, afterLateReport, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
 import { expireStart, giveUp } from './recovery.decider.js';
@@ -97,7 +98,8 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
   }
 };
 
-const isAsked = ({ decision }: Pick<FollowedAction, 'decision'>): boolean => decision?.outcome === 'require_approval';
+const isAsked = ({ decision }: Pick<FollowedAction, 'decision'>): boolean =>
+  decision !== null && courseOf(decision) === 'waits';
 
 /** No approval is needed, or the approval was given. */
 const mayRun = (action: FollowedAction): boolean =>
@@ -157,7 +159,7 @@ export const isAmendedBy = (event: ActionEvent): boolean => event.type === 'Witn
 /** Whether the event makes an action `recorded` that was not recorded before. */
 export const isRecordedBy = (event: ActionEvent): boolean =>
   event.type === 'ActionWitnessed' ||
-  (event.type === 'ActionDecided' && event.data.decision.outcome === 'deny') ||
+  (event.type === 'ActionDecided' && courseOf(event.data.decision) === 'ends') ||
   (event.type === 'ApprovalDecided' && event.data.outcome === 'denied') ||
   event.type === 'ApprovalExpired' ||
   event.type === 'ActionCancelled' ||

@@ -12,6 +12,7 @@ import type {
   Submission,
   WitnessVerdict,
 } from './action.events.js';
+import { courseOf } from './decision-course.js';
 
 type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Type }>['data'];
 
@@ -140,7 +141,7 @@ export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
 /** The action's status in the API. An unknown outcome is `executed` with the verdict UNVERIFIABLE (rule GATE-5). */
 export const statusOf = (action: LivingAction, isSealed: boolean): ActionStatus => {
-  if (action.decision?.outcome === 'deny') return 'denied';
+  if (action.decision !== null && courseOf(action.decision) === 'ends') return 'denied';
   if (action.approval !== null && action.approval.status !== 'approved')
     return STATUS_OF_APPROVAL[action.approval.status];
   if (action.edge !== null && !action.outcome) return 'authorized';

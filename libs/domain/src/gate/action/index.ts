@@ -42,6 +42,7 @@ export {
   statusOf,
 } from './action.state.js';
 export { actionOfApproval, approvalOf } from './approval-id.js';
+export { courseOf } from './decision-course.js';
 export { isReportable } from './edge.decider.js';
 export { isRepeatableNow } from './execution.decider.js';
 export { forwardedTrace } from './forwarded-trace.js';

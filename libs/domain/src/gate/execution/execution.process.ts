@@ -1,5 +1,5 @@
 import type { ConnectorId, DomainEvent, OrgId } from '../../kernel/index.js';
-import type { ActionEvent } from '../action/index.js';
+import { type ActionEvent, courseOf } from '../action/index.js';
 
 /** An execution that has not ended; its read-back is part of it. The crash-recovery sweeper reads the list of these. */
 export interface OpenExecution {
@@ -26,7 +26,7 @@ export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | n
       return { change: 'open', execution: { action, org, connector } };
     }
     case 'ActionDecided':
-      return known.data.decision.outcome === 'deny' ? { change: 'close', action: known.data.action } : null;
+      return courseOf(known.data.decision) === 'ends' ? { change: 'close', action: known.data.action } : null;
     case 'ExecutionReady': {
       // `org` is set only if an approval made the action ready. Otherwise its row is open since the submission.
       const { action, org, connector } = known.data;

@@ -11,7 +11,7 @@ import {
   type ActionId,
 } from '../../kernel/index.js';
 import type { PolicyBudget, PolicyInput } from '../../policies/index.js';
-import { type Decision, type ShadowDecision, IdempotentIds, lastGeneration } from '../action/index.js';
+import { courseOf, type Decision, type ShadowDecision, IdempotentIds, lastGeneration } from '../action/index.js';
 import { boundsOf } from '../budgets/index.js';
 import { AdmissionKernel } from './admission-kernel.js';
 import { intentRefused, IntentRefused } from './intent-refusal.js';
@@ -145,7 +145,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const submission = submissionOfCall(this.ids, call, document.digest);
     if (context !== null) await this.payloads.put(context);
     const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
-    const isAllowed = decision.outcome === 'allow';
+    const isAllowed = courseOf(decision) === 'runs';
     const isAtTheEdge = isAllowed && submission.mode === 'proxy';
     const runs = isAllowed && !isAtTheEdge ? call.resolved : null;
     const claimant = runs ? this.starter.claimant(submission) : null;
@@ -162,7 +162,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     });
     if (runs) await start(this.starter, call, folded, claimant, askedAtMs);
     if (isAtTheEdge) await failpoint('proxy.authorized');
-    return { action: call.id, isReplay: false, isRefused: decision.outcome === 'deny', isExecuting: runs !== null };
+    return { action: call.id, isReplay: false, isRefused: courseOf(decision) === 'ends', isExecuting: runs !== null };
   }
 
   /** Judges the call, makes it wait if people are to be asked, and reserves its nonce and its budget charges. */
@@ -182,7 +182,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     held: HeldCall,
     budgets: readonly PolicyBudget[],
   ): Promise<ChargedCall> | ChargedCall {
-    if (held.decision.outcome === 'deny') return withoutCharges(held);
+    if (courseOf(held.decision) === 'ends') return withoutCharges(held);
     const bounds = boundsOf(call.agent, call.org.enforced?.policy ?? null, budgets);
     return bounds.length === 0 ? withoutCharges(held) : chargedCall(this.gate, call, held, bounds);
   }
