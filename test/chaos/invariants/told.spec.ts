@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { publicIdOf } from '#libs/domain/events';
+import { PUBLIC_EVENT_TYPES, publicIdOf } from '#libs/domain/events';
 import type { Arrival, LoggedEvent, Told } from '../evidence.js';
 import { event, saidOf } from './given.js';
+import { TOLD_TYPES } from './told.js';
 
 const SECRET = 'whsec_test';
 const HOOK = 'whk_1';
@@ -32,6 +33,11 @@ const ALL = [arrival(DECIDED), arrival(ACTIVATED)];
 const told = (changes: Partial<Told>): { events: readonly LoggedEvent[]; told: Told } => ({
   events: EVENTS,
   told: { webhooks: [{ id: HOOK, secret: SECRET }], arrivals: ALL, streams: [], ...changes },
+});
+
+it('a run of kills knows every type that the service sends', () => {
+  const sent = PUBLIC_EVENT_TYPES.filter((type) => !/^(?:anomaly|decoder|suggestion|webhook)\./.test(type));
+  expect([...new Set(Object.values(TOLD_TYPES))].sort()).toEqual([...sent].sort());
 });
 
 describe('INV-08', () => {

@@ -4,7 +4,7 @@ import { groupedBy, membersOf, textOf, type Dossier } from '../dossier.js';
 import type { Arrival, HeardWebhook, LoggedEvent } from '../evidence.js';
 
 /** What the world is told of, by docs/events.md; an outcome that comes late is none. */
-const TOLD_TYPES: Readonly<Record<string, string>> = {
+export const TOLD_TYPES: Readonly<Record<string, string>> = {
   ActionSubmitted: 'action.created',
   ActionDecided: 'action.decided',
   EdgeReported: 'action.executed',

@@ -1,4 +1,5 @@
-import { ACTION_STATE_VALUES, APPROVAL_STATUS_VALUES } from './contract.ts';
+import type { Schemas } from './client.ts';
+import { ACTION_STATE_VALUES, APPROVAL_STATUS_VALUES, EVENT_TYPE_VALUES } from './contract.ts';
 
 /** The parts of an event of the stream (docs/events.md) that the Console reads. */
 export interface LiveEvent {
@@ -9,12 +10,17 @@ export interface LiveEvent {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
+/** Types that the API reserves and the service does not send yet. */
+type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion' | 'decoder'}.${string}`>;
+
+/** The types that the service sends. A test is sent to its own webhook alone. */
+export type ToldType = Exclude<Schemas['EventType'], 'webhook.test' | NotYet>;
+
+const isTold = (type: Schemas['EventType']): type is ToldType =>
+  type !== 'webhook.test' && !/^(?:anomaly|suggestion|decoder)\./.test(type);
+
 /** All event types that the Console listens to: an EventSource does not deliver events of a type without a listener. */
-export const EVENT_TYPES = [
-  ...['action.created', 'action.decided', 'action.executed', 'action.witnessed'],
-  ...['deed.sealed', 'approval.requested', 'approval.countersigned', 'approval.decided'],
-  ...['agent.stopped', 'agent.resumed', 'agent.suspended', 'org.stopped', 'org.started', 'policy.activated'],
-] as const;
+export const EVENT_TYPES: readonly ToldType[] = EVENT_TYPE_VALUES.filter(isTold);
 
 /** Parses an event; null if the text is not one. */
 export const readEvent = (text: string): LiveEvent | null => {

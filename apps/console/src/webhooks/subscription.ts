@@ -1,15 +1,10 @@
 import type { Schemas } from '../kernel/client.ts';
+import type { ToldType } from '../kernel/live-events.ts';
 
 export type Pattern = Schemas['EventSubscription'][number];
 
-/** Types that the API reserves and the service does not send yet, so they are not offered. */
-type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion' | 'decoder'}.${string}`>;
-
-/** The types that can be subscribed to. A test is sent to its own endpoint, whatever the endpoint is subscribed to. */
-type Told = Exclude<Schemas['EventType'], 'webhook.test' | NotYet>;
-
 /** When an event of each type is sent, as the rest of a sentence that begins with "When". */
-const WHEN: Readonly<Record<Told, string>> = {
+const WHEN: Readonly<Record<ToldType, string>> = {
   'action.created': 'an agent submits a call',
   'action.decided': 'a call is allowed, denied or held for approval',
   'action.executed': 'the outcome of a call is known, or will never be known',
