@@ -23,6 +23,7 @@ import { ApprovalScene, type Member } from '../support/approval-scene.js';
 import { createTestDatabase } from '../support/database.js';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { KURRENT_UNDER_TEST, startKurrent } from '../support/kurrent-under-test.js';
+import { profileOf } from '../support/log-profile.js';
 import { silentLogger } from '../support/silent-logger.js';
 
 /**
@@ -62,8 +63,10 @@ class Instance {
     const streams = new FoldedStreams(store);
     const runner = new CommandRunner(store, streams);
     const { backlog } = bench;
+    const { appends } = profileOf(store, (payload) => bench.payloads.put(payload));
     this.gate = new GateKernel({
       store,
+      appends,
       streams,
       runner,
       registry,

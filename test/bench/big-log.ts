@@ -16,6 +16,7 @@ import { Sealer } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
 import { sealedHeadsPath } from '#libs/infra/ledger';
 import { finished, started, testId, witnessed } from '../support/given-log.js';
+import { profileOf } from '../support/log-profile.js';
 import { openBenchLog } from './bench-stores.js';
 import { say } from './figure.js';
 
@@ -45,7 +46,9 @@ export const fillBigLog = async (
   const { config, database, keyRing, clock, bus } = deployment;
   const store = openBenchLog({ eventStoreUrl: config.eventStoreUrl, connectionString: database.connectionString });
   const heads = await deployment.openSealedHeads();
-  const sealer = new Sealer({ store, streams: new FoldedStreams(store), keyRing, heads, clock, bus });
+  const { appends, keysInForce } = profileOf(store);
+  const signing = { keysInForce: keysInForce(new FoldedStreams(store)), keyRing, clock };
+  const sealer = new Sealer({ store, appends, heads, bus, ...signing });
   try {
     const orgs = [own, ...(await makeOrganizations(deployment, size.organizations - 1))];
     let [sealedUpTo, number, count, isHalf] = [START, 0, 0, false];

@@ -5,7 +5,6 @@ import { lateCommitContract } from './event-store/late-commit.contract.js';
 import type { EventStoreHarness, LogUnderTest } from './event-store/log-under-test.js';
 import { readingContract } from './event-store/reading.contract.js';
 import { repeatedAppendContract } from './event-store/repeated-append.contract.js';
-import { requiringAppendContract } from './event-store/requiring-append.contract.js';
 import { restartContract } from './event-store/restart.contract.js';
 import { subscriptionContract } from './event-store/subscription.contract.js';
 
@@ -24,7 +23,6 @@ export const eventStoreContract = (adapter: string, start: () => Promise<EventSt
 
     appendContract(log);
     repeatedAppendContract(log);
-    requiringAppendContract(log);
     appendSizeContract(log);
     readingContract(log);
     lateCommitContract(log);

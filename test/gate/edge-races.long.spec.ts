@@ -15,10 +15,9 @@ import {
   streamOf,
   timestampOf,
   type ActionId,
-  type EventStore,
 } from '#libs/domain/kernel';
-import { PostgresEventStore } from '#libs/infra/event-store';
-import { PostgresPayloadStore } from '#libs/infra/gate';
+import { PostgresEventStore, TransactionalAppends } from '#libs/infra/event-store';
+import { GATE_APPEND_FUNCTIONS, PostgresPayloadStore } from '#libs/infra/gate';
 import { createWholeDatabase, type TestDatabase } from '../support/database.js';
 import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { silentLogger } from '../support/silent-logger.js';
@@ -35,7 +34,7 @@ class ManualClock extends Clock {
 
 /** A process of its own, which shares only the log with the others. */
 const processOn = (
-  store: EventStore,
+  store: PostgresEventStore,
   { registry, randomness, settings, people }: GateKernel,
   bench: GateBench,
 ) => {
@@ -47,6 +46,7 @@ const processOn = (
     clock,
     gate: new GateKernel({
       store,
+      appends: new TransactionalAppends(store, new PostgresPayloadStore(pool)),
       streams,
       runner,
       registry,
@@ -69,7 +69,7 @@ beforeAll(async () => {
   const { connectionString } = database;
   pool = new pg.Pool({ connectionString, max: 2 });
   const common = { connectionString, applicationName: 'ags tests', onConnectionLost: () => undefined };
-  stores = [1, 2].map(() => new PostgresEventStore({ ...common, storesPayloads: true }));
+  stores = [1, 2].map(() => new PostgresEventStore({ ...common, functions: GATE_APPEND_FUNCTIONS }));
   bench = await new GateBench(stores[0]!).prepare('http://127.0.0.1:9', TOOLS);
 });
 afterAll(async () => {
@@ -93,8 +93,7 @@ describe('a report against the deadline, a millisecond before, at, and after it 
   it(`ends by one of them, the other refused, ${ROUNDS} times`, async () => {
     const api = processOn(stores[0]!, bench.gate, bench);
     const worker = processOn(stores[1]!, bench.gate, bench);
-    const payloads = new PostgresPayloadStore(pool);
-    const handler = new ReportEdgeResultHandler(api.gate, payloads, bench.bus);
+    const handler = new ReportEdgeResultHandler(api.gate, bench.bus);
     const ends = { reported: 0, lost: 0, neither: 0 };
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, deadlineMs } = await authorize();

@@ -85,7 +85,7 @@ const report = (id: ActionId, result: EdgeResult = { body: '{"done":true}' }): P
   const at = metadata.now;
   const told = { status: 'succeeded', started_at: at, finished_at: at, error_code: null, error_message: null } as const;
   const command = new ReportEdgeResult(id, told, result, metadata);
-  return new ReportEdgeResultHandler(bench.gate, bench.payloads, bench.bus).execute(command);
+  return new ReportEdgeResultHandler(bench.gate, bench.bus).execute(command);
 };
 
 const read = async (id: ActionId): Promise<LivingAction> => (await bench.action(id)) as LivingAction;

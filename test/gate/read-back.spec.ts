@@ -215,10 +215,11 @@ describe('a crash', () => {
   it('between observation and verdict: the evidence alone counts for nothing, and another process reads', async () => {
     const store = new LosingStore();
     await set({ store });
-    vi.spyOn(scene.bench.payloads, 'append').mockImplementation(async (to, append, payload) => {
-      await scene.bench.payloads.put(payload);
-      if (payload.kind === 'observation') return Promise.reject(new Error('the process is gone'));
-      return to.append(append);
+    const { payloads } = scene.bench;
+    const put = payloads.put.bind(payloads);
+    vi.spyOn(payloads, 'put').mockImplementation(async (payload) => {
+      await put(payload);
+      if (payload.kind === 'observation') throw new Error('the process is gone');
     });
     const { bench } = scene;
     const { executorId, executor } = bench;

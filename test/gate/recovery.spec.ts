@@ -56,7 +56,7 @@ describe('a crash between claim and outcome', () => {
       scene = await RecoveryScene.set({ config: { timeout_ms: 60_000 } });
       const { bench, rescuer, upstream } = scene;
       const { action: id } = await bench.submit({ tool }, bench.handler(new ManualStarter(null, null)));
-      vi.spyOn(bench.payloads, 'append').mockRejectedValueOnce(new Error('this result cannot be stored'));
+      vi.spyOn(bench.payloads, 'put').mockRejectedValueOnce(new Error('this result cannot be stored'));
       await expect(rescuer.claimAndRun(id, null)).rejects.toThrow('cannot be stored');
       expect(await bench.action(id)).toMatchObject({ state: 'executing', outcome: null });
       expect(await scene.sweepUntil(isRecorded, id)).toMatchObject(end);

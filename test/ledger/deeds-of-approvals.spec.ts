@@ -32,7 +32,7 @@ const deedOf = async (...events: readonly ActionEvent[]): Promise<DeedBody> => {
   await bench.activateKey();
   await bench.record(org, events);
   await bench.feed(bench.sealer(), await bench.log());
-  const audit = new LogAudit(org, true);
+  const audit = new LogAudit(org, (end, position) => bench.store.isNext(end, position));
   for (const event of await bench.log()) audit.step(event);
   expect(audit.verdict()).toMatchObject({ deeds: 1, unsealed: 0, faults: [] });
   const [recorded] = await bench.ledgerOf(org);

@@ -29,7 +29,7 @@ describe('an audit that keeps fewer actions in memory than are under way', () =>
 
   /** Runs an audit as the command does, and counts how often a stream was read again. */
   const auditWith = (inFlightMax: number, given = events, only: OrgId | null = null): [AuditVerdict, number] => {
-    const running = new LogAudit(only, false, inFlightMax);
+    const running = new LogAudit(only, () => true, inFlightMax);
     let recalled = 0;
     for (const event of given) {
       if (running.mustRecall(event)) {

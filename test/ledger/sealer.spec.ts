@@ -3,6 +3,7 @@ import { isDeedCoseSigned, parseDeedBody, parsePublicKeyText, sealFault, type Di
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { LedgerBench, newOrg } from '../support/ledger-fixtures.js';
 import { after, metadataAt, NOW } from '../support/given.js';
+import { profileOf, sequentialProfileOf } from '../support/log-profile.js';
 import { newEvent } from '../support/new-event.js';
 import {
   AppendTooLarge,
@@ -48,15 +49,11 @@ class NarrowStore extends MemoryEventStore {
   }
 }
 
-/** A store like KurrentDB, which cannot require streams: the sealer has to ask for the seal keys. */
-class AskedStore extends MemoryEventStore {
-  override get canRequire(): boolean {
-    return false;
-  }
-}
-
-const bench = async (store = new MemoryEventStore()): Promise<{ bench: LedgerBench; org: OrgId }> => {
-  const made = new LedgerBench(store);
+const bench = async (
+  store = new MemoryEventStore(),
+  profile = profileOf(store),
+): Promise<{ bench: LedgerBench; org: OrgId }> => {
+  const made = new LedgerBench(store, undefined, undefined, profile);
   await made.activateKey();
   return { bench: made, org: newOrg() };
 };
@@ -194,7 +191,9 @@ describe('the sealer', () => {
   });
 
   it('dates a deed within the window of its key, however long it was frozen before it signed (INV-06)', async () => {
-    const { bench: log, org } = await bench(new AskedStore());
+    // As beside KurrentDB, where the sealer has to ask for the seal keys.
+    const store = new MemoryEventStore();
+    const { bench: log, org } = await bench(store, sequentialProfileOf(store));
     await log.recordAction(org);
     const events = await log.log();
     const heads = log.store.heads.bind(log.store);

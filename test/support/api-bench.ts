@@ -24,6 +24,7 @@ import {
   OPERATOR,
   PayloadStore,
   type Position,
+  SeenHeads,
 } from '#libs/domain/kernel';
 import { LedgerTails, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
@@ -127,7 +128,13 @@ export class ApiBench {
     this.progress = new ProjectionOnDemand(store, readModels);
     this.ledger = new LedgerBench(store);
     this.sealer = this.ledger.sealer();
-    this.authenticate = new Authenticate(this.ledger.streams, this.directory, this.hasher, new SystemClock());
+    this.authenticate = new Authenticate(
+      this.ledger.streams,
+      this.directory,
+      this.hasher,
+      new SystemClock(),
+      this.ledger.streams,
+    );
   }
 
   /** @param door of connectors, for tests that reach what they serve: as in development, plain text is open with it */
@@ -228,6 +235,7 @@ export class ApiBench {
       { provide: AgentKernel, useValue: new AgentKernel(runner, issue, randomness, ledger.bus) },
       { provide: KeyDirectory, useValue: this.directory },
       { provide: EventStore, useValue: store },
+      { provide: SeenHeads, useValue: store },
       { provide: FoldedStreams, useValue: streams },
       { provide: CommandRunner, useValue: runner },
       { provide: BudgetReservations, useValue: this.budgets },

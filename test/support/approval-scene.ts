@@ -93,8 +93,7 @@ export class ApprovalScene {
   }
 
   handler(): DecideApprovalHandler {
-    const { payloads, bus } = this.bench;
-    return new DecideApprovalHandler(this.gate, this.reviews, payloads, this.starter, bus);
+    return new DecideApprovalHandler(this.gate, this.reviews, this.starter, this.bench.bus);
   }
 }
 

@@ -50,7 +50,7 @@ export class BudgetTables {
     pool.on('error', () => undefined);
     await installSchemas(pool, ['gate']);
     const common = { connectionString, applicationName: 'budgets', onConnectionLost: () => undefined };
-    const store = new PostgresEventStore({ ...common, storesPayloads: false });
+    const store = new PostgresEventStore(common);
     return new BudgetTables(pool, store, async () => {
       await store.close();
       await pool.end();

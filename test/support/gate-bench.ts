@@ -74,6 +74,7 @@ import { HeldBudgets } from './held-budgets.js';
 import { HeldNonces } from './held-nonces.js';
 import { HeldPayloads } from './held-payloads.js';
 import { HeldPlaces } from './held-places.js';
+import { profileOf } from './log-profile.js';
 import { silentLogger } from './silent-logger.js';
 
 const random = new SystemRandomness();
@@ -198,8 +199,10 @@ export class GateBench {
       logger: silentLogger,
     });
     const { streams, runner, clock, backlog } = this;
+    const { appends } = profileOf(store, (payload) => this.payloads.put(payload));
     this.gate = new AdmissionKernel({
       store,
+      appends,
       streams,
       runner,
       registry,

@@ -47,7 +47,7 @@ export class IntentScene {
     const pool = new pg.Pool({ connectionString, max: 8 });
     pool.on('error', () => undefined);
     const common = { connectionString, applicationName: 'intents', onConnectionLost: () => undefined };
-    const store = new PostgresEventStore({ ...common, storesPayloads: true });
+    const store = new PostgresEventStore(common);
     const nonces = new PostgresIntentNonces(pool);
     const bench = await new GateBench(store, {}, nonces).prepare('http://127.0.0.1:9', TOOLS);
     const scene = new IntentScene(bench, pool, nonces, async () => {

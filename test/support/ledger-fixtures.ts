@@ -29,6 +29,7 @@ import {
 import { InProcessBus, SystemRandomness } from '#libs/infra/runtime';
 import { AGENT, decided, denied, running, submitted, succeeded } from './gate-fixtures.js';
 import { metadataAt, NOW } from './given.js';
+import { type LogProfile, profileOf } from './log-profile.js';
 import { silentLogger } from './silent-logger.js';
 import { actionDecider } from '#libs/domain/gate';
 
@@ -106,6 +107,7 @@ export class LedgerBench {
     readonly store: EventStore,
     readonly keys = new HeldSealKeys(),
     readonly heads = new HeldHeads(),
+    readonly profile: LogProfile = profileOf(store),
   ) {
     this.streams = new FoldedStreams(store);
     this.runner = new CommandRunner(store, this.streams);
@@ -114,7 +116,16 @@ export class LedgerBench {
   sealer(): Sealer {
     // Streams of its own: another sealer is another process.
     const { store, keys: keyRing, heads, clock, bus } = this;
-    return new Sealer({ store, streams: new FoldedStreams(store), keyRing, heads, clock, bus });
+    const { appends, keysInForce } = this.profile;
+    return new Sealer({
+      store,
+      appends,
+      keysInForce: keysInForce(new FoldedStreams(store)),
+      keyRing,
+      heads,
+      clock,
+      bus,
+    });
   }
 
   /** A seal key that is active from now on. */

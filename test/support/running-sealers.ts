@@ -17,9 +17,10 @@ export class RunningSealers {
 
   /** @param machine whose keys it signs with, and which remembers where the ledgers ended */
   start(machine: LedgerBench): void {
-    const { store, runner, streams, keys } = machine;
+    const { store, profile, runner, streams, keys } = machine;
     const loop = new SealingLoop({
       store,
+      appends: profile.appends,
       sealer: machine.sealer(),
       sealKeys: new SealKeyAdministration(runner, streams, keys),
       progress: this.progress,

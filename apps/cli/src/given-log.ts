@@ -9,10 +9,6 @@ export class GivenLog {
     private readonly option: string,
   ) {}
 
-  get hasGaplessPositions(): boolean {
-    return this.store.hasGaplessPositions;
-  }
-
   storeId(): Promise<string> {
     return blaming(this.option, () => this.store.storeId());
   }

@@ -175,6 +175,7 @@ export class Worker {
     const { database, clock, logger, metrics: meter, gateSettings } = this.deployment;
     const loop = new SealingLoop({
       store: database.store,
+      appends: database.appends,
       sealer: this.deployment.sealer(heads),
       sealKeys: this.deployment.sealKeys(),
       progress: this.deployment.sealerProgressOver(session),

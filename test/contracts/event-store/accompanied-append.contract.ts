@@ -1,14 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
+  Accompany,
   Append,
   Companions,
   CompanionsEnd,
+  CompoundAppends,
   DepartingAppends,
-  EventStore,
   RecordedEvent,
 } from '#libs/domain/kernel';
 import { firstOf, newEvent, newEvents, newStream } from '../../support/new-event.js';
-import { type EventStoreHarness, expectConflict, type LogUnderTest } from './log-under-test.js';
+import type { CompoundUnderTest } from './compound-under-test.js';
+import { expectConflict } from './log-under-test.js';
 
 /** Returns the companions that a test has set, once, and records how they ended. */
 class Companion {
@@ -16,39 +18,31 @@ class Companion {
   look: (departing: DepartingAppends) => void = () => undefined;
   asked = 0;
   readonly told: CompanionsEnd[] = [];
+  readonly errors: unknown[] = [];
   readonly leave: () => void;
 
-  constructor(store: EventStore) {
-    this.leave = store.accompany((departing) => {
+  constructor(appends: CompoundAppends) {
+    const accompany: Accompany = (departing) => {
       this.asked += 1;
       this.look(departing);
       const companions = this.next;
       this.next = null;
       return companions && { ...companions, ended: (end) => this.told.push(end) };
-    });
+    };
+    this.leave = appends.accompany(accompany, (error) => this.errors.push(error));
   }
 }
 
 const NOTHING = new Map<string, number>();
 
-/** The contract of an adapter whose `canAccompany` is true. */
-export const accompaniedAppendContract = (adapter: string, start: () => Promise<EventStoreHarness>): void => {
-  describe(`event store contract, append with companions: ${adapter}`, () => {
-    const log = {} as { -readonly [Part in keyof LogUnderTest]: LogUnderTest[Part] };
+/** The contract for companions, where one commit writes to several streams. */
+export const accompaniedAppendContract = (log: CompoundUnderTest): void => {
+  describe('append with companions', () => {
     let companion: Companion;
-    beforeAll(async () => {
-      log.harness = await start();
-      log.store = await log.harness.open();
-    });
     beforeEach(() => {
-      companion = new Companion(log.store);
+      companion = new Companion(log.appends);
     });
     afterEach(() => companion.leave());
-    afterAll(() => log.harness.close());
-
-    it('is only for a store whose canAccompany is true', () => {
-      expect(log.store.canAccompany).toBe(true);
-    });
 
     /** Appends an event, so that the process knows where the log ends. */
     const seen = async (): Promise<Append> => {
@@ -113,7 +107,7 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
 
     it('leaves companions out if another client has written since', async () => {
       await seen();
-      const other = await log.harness.open();
+      const { store: other } = await log.harness.open();
       // If all clients share one memory, no append is ever written unseen.
       const isShared = other === log.store;
       await other.append(firstOf(newStream()));
@@ -156,6 +150,19 @@ export const accompaniedAppendContract = (adapter: string, start: () => Promise<
       expect(await log.store.append(append)).toEqual(result);
       expect(await log.store.readStream(append.stream)).toHaveLength(1);
       expect(await log.store.readStream(along.stream)).toHaveLength(1);
+    });
+
+    it('tells an error of the party that is asked for companions, and writes the append alone', async () => {
+      await seen();
+      const defect = new Error('a defect');
+      companion.look = () => {
+        throw defect;
+      };
+      const append = firstOf(newStream());
+      expect(await log.appends.append(append, {})).toMatchObject({ revision: 0 });
+      expect(await log.store.readStream(append.stream)).toHaveLength(1);
+      expect(companion.errors).toEqual([defect]);
+      expect(companion.told).toEqual([]);
     });
 
     it('asks for no more companions once the returned function was called', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type AppendResult, type EventStore, RevisionConflict } from '#libs/domain/kernel';
+import { type AppendResult, type EventStore, RevisionConflict, type SeenHeads } from '#libs/domain/kernel';
 
 /**
  * One log and the ways to reach it. Positions may have gaps and appends may be remote, so the suite must not assume
@@ -7,7 +7,7 @@ import { type AppendResult, type EventStore, RevisionConflict } from '#libs/doma
  */
 export interface EventStoreHarness {
   /** Opens a client of the log, as another process would have one. The harness closes it in the end. */
-  open(): Promise<EventStore>;
+  open(): Promise<EventStore & SeenHeads>;
   /** Ends the server without warning and starts it again; resolves when it answers. */
   readonly restart?: () => Promise<void>;
   /** Makes every later commit take up to some milliseconds after its place in the log was taken. */
@@ -20,7 +20,7 @@ export interface EventStoreHarness {
 /** What the tests of one adapter share; set before the first of them. */
 export interface LogUnderTest {
   readonly harness: EventStoreHarness;
-  readonly store: EventStore;
+  readonly store: EventStore & SeenHeads;
 }
 
 export const expectConflict = async (

@@ -5,6 +5,7 @@ import {
   decodeEvent,
   EventStore,
   PayloadStore,
+  SeenHeads,
   streamOf,
   type ActionId,
   type DeedId,
@@ -33,6 +34,7 @@ export interface ReadAction extends ActionFacts {
 export class ActionReader {
   constructor(
     private readonly store: EventStore,
+    private readonly seen: SeenHeads,
     private readonly tails: LedgerTails,
     private readonly payloads: PayloadStore,
     private readonly retention: RetentionReach,
@@ -51,7 +53,7 @@ export class ActionReader {
    * needed for that, because a sealed action stays sealed.
    */
   async readIfSeenSealed(id: ActionId, org: OrgId): Promise<ReadAction | null> {
-    const read = await this.readAt(id, org, this.store.seenHeads(streamsOf(id, org)));
+    const read = await this.readAt(id, org, this.seen.seenHeads(streamsOf(id, org)));
     return read === null || read.deed === null ? null : read;
   }
 

@@ -12,12 +12,14 @@ import { AwaitAction } from './await-action.js';
 const WAIT_MS = 25_000;
 
 let upstream: Upstream;
+let store: MemoryEventStore;
 let bench: GateBench;
 
 beforeEach(async () => {
   upstream = await startUpstream();
   const tools = [{ name: 'get', method: 'GET', path: '/v1/customers', args: {} }];
-  bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, tools);
+  store = new MemoryEventStore();
+  bench = await new GateBench(store).prepare(upstream.baseUrl, tools);
 });
 afterEach(async () => {
   bench.close();
@@ -38,7 +40,7 @@ const tryAgain = async (id: ActionId): Promise<void> => {
 
 describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
   it('answers when the state changes, and not when the call is tried again', async () => {
-    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
+    const reader = new ActionReader(store, store, new LedgerTails(store), bench.payloads, kept);
     const reads = vi.spyOn(reader, 'read');
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
@@ -53,7 +55,7 @@ describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
   });
 
   it('ends when its caller may no longer ask, even if nothing has changed', async () => {
-    const reader = new ActionReader(bench.store, new LedgerTails(bench.store), bench.payloads, kept);
+    const reader = new ActionReader(store, store, new LedgerTails(store), bench.payloads, kept);
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const { action: id } = await bench.submit({}, bench.handler(new ManualStarter('exe_1', null)));
     const stillAllowed = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValue(new DomainError('api_key_revoked'));
@@ -67,11 +69,12 @@ describe('a long poll by GET /v1/actions/{id} (rule GATE-10)', () => {
 
 describe('a wait for the seal', () => {
   it('does not read the store if this process itself has appended the deed', async () => {
-    const ledger = new LedgerBench(new MemoryEventStore());
+    const log = new MemoryEventStore();
+    const ledger = new LedgerBench(log);
     await ledger.activateKey();
     const org = newOrg();
     const stream = await ledger.recordAction(org, 'executed');
-    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads, kept);
+    const reader = new ActionReader(log, log, new LedgerTails(log), bench.payloads, kept);
     const waiting = new AwaitAction(reader, ledger.bus, ledger.clock);
     const heads = vi.spyOn(ledger.store, 'heads');
     const patience = { waitMs: WAIT_MS, ended: new AbortController().signal };
@@ -86,13 +89,13 @@ describe('a wait for the seal', () => {
   });
 
   it('ends at once if the deed of a refusal was in the same commit', async () => {
-    const store = new MemoryEventStore();
-    const ledgers = new LedgerBench(store);
+    const log = new MemoryEventStore();
+    const ledgers = new LedgerBench(log);
     await ledgers.activateKey();
     const org = newOrg();
     const stream = await ledgers.recordAction(org, 'refused');
     await ledgers.feed(ledgers.sealer(), await ledgers.log());
-    const reader = new ActionReader(store, new LedgerTails(store), bench.payloads, kept);
+    const reader = new ActionReader(log, log, new LedgerTails(log), bench.payloads, kept);
     const asks = vi.spyOn(reader, 'read');
     const waiting = new AwaitAction(reader, bench.bus, bench.clock);
     const caller = { org, stillAllowed: () => Promise.resolve() };
@@ -105,13 +108,14 @@ describe('a wait for the seal', () => {
   });
 
   it('reads the store if another process may have appended the deed', async () => {
-    const ledger = new LedgerBench(new MemoryEventStore());
+    const log = new MemoryEventStore();
+    const ledger = new LedgerBench(log);
     await ledger.activateKey();
     const org = newOrg();
     const id = idInStream(await ledger.recordAction(org, 'executed')) as ActionId;
     await ledger.feed(ledger.sealer(), await ledger.log());
-    vi.spyOn(ledger.store, 'seenHeads').mockReturnValueOnce(new Map());
-    const reader = new ActionReader(ledger.store, new LedgerTails(ledger.store), bench.payloads, kept);
+    vi.spyOn(log, 'seenHeads').mockReturnValueOnce(new Map());
+    const reader = new ActionReader(log, log, new LedgerTails(log), bench.payloads, kept);
     expect(await reader.readIfSeenSealed(id, org)).toBeNull();
     expect((await reader.read(id, org))?.deed).toMatch(/^deed_/);
   });

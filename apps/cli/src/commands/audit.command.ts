@@ -78,7 +78,7 @@ export const audit = async (
 ): Promise<AuditVerdict> => {
   // Every other command would load the gate, its policies and their engine for nothing.
   const { LogAudit } = await import('#libs/domain/ledger');
-  const running = new LogAudit(org, log.hasGaplessPositions);
+  const running = new LogAudit(org, (end, position) => log.isNext(end, position));
   const head = await log.head();
   let [after, events] = [START, 0];
   try {

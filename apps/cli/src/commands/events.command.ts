@@ -123,7 +123,7 @@ const linesOf = async function* (
   while (after < last) {
     refuseInterrupted(interrupted);
     const page = (await log.readAll(after, PAGE_EVENTS)).filter(({ position }) => position <= last);
-    if (log.hasGaplessPositions) hole.missing ??= firstMissing(after, page) ?? (page.length === 0 ? after + 1n : null);
+    hole.missing ??= firstMissing(log, after, page, last);
     yield textOf(page, org);
     after = page.at(-1)?.position ?? last;
     progress.show(`Read up to position ${after.toLocaleString('en')} of ${last.toLocaleString('en')}`);
@@ -132,9 +132,19 @@ const linesOf = async function* (
   if (hole.missing !== null) throw logIncomplete(hole.missing);
 };
 
-const firstMissing = (after: Position, page: readonly RecordedEvent[]): Position | null => {
-  const at = page.findIndex(({ position }, index) => position !== after + BigInt(index) + 1n);
-  return at < 0 ? null : after + BigInt(at) + 1n;
+/** @param upTo a position that the log reaches: an empty page says that nothing lies from `after` up to it */
+const firstMissing = (
+  log: EventStore,
+  after: Position,
+  page: readonly RecordedEvent[],
+  upTo: Position,
+): Position | null => {
+  let end = after;
+  for (const position of page.length === 0 ? [upTo + 1n] : page.map((event) => event.position)) {
+    if (!log.isNext(end, position)) return end + 1n;
+    end = position;
+  }
+  return null;
 };
 
 const textOf = (events: readonly RecordedEvent[], org: OrgId | undefined): string =>

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { givenText, InvalidKurrentUrl, parseConfig, parseKurrentUrl, type Config } from '#libs/infra/config';
-import type { CopyProgress, LogCopy, OpenedEventStore } from '#libs/infra/event-store';
+import type { CopyLogOptions, CopyProgress, LogCopy, OpenedEventStore } from '#libs/infra/event-store';
 import { untilInterrupted } from '#libs/infra/runtime';
 import { openRows, requireInitialized, requirePrepared } from '../administration.js';
 import { blaming, CliError, EXIT, usage } from '../cli-error.js';
@@ -123,7 +123,8 @@ const move = async (
     const target = await openLog(to, connectionString, log);
     opened.push(target);
     refuseInterruptedStart(interrupted);
-    return await moveBetween({ source, target, pool, terminal, interrupted });
+    const sending = to.eventStoreUrl === null ? 'together' : 'one_by_one';
+    return await moveBetween({ source, target, sending, pool, terminal, interrupted });
   } finally {
     for (const store of opened) await store.close();
     await pool.end();
@@ -136,12 +137,13 @@ type Log = OpenedEventStore | GivenLog;
 interface Move {
   readonly source: Log;
   readonly target: Log;
+  readonly sending: CopyLogOptions['sending'];
   readonly pool: pg.Pool;
   readonly terminal: Terminal;
   readonly interrupted: AbortSignal;
 }
 
-const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move): Promise<Answer> => {
+const moveBetween = async ({ source, target, sending, pool, terminal, interrupted }: Move): Promise<Answer> => {
   const { copyLog, knownStoreIdOf, notedStore, noteStore, requireEnd } = await import('#libs/infra/event-store');
   const [known, sourceId, targetId] = await Promise.all([
     notedStore(pool),
@@ -160,6 +162,7 @@ const moveBetween = async ({ source, target, pool, terminal, interrupted }: Move
   const copy = await copyLog({
     source,
     target,
+    sending,
     onProgress: (step) => progress.show(progressText(step)),
     mayGoOn: () => refuseInterrupted(interrupted, 'It was interrupted. Run it again: it goes on where it ended.'),
   });

@@ -160,7 +160,7 @@ export class FoldBeside {
     if (upTo !== null && after >= upTo) return NOTHING;
     const { store } = this.parts;
     const page = await readWholeAppends((from, limit) => store.readAll(from, limit), after, this.pageEvents);
-    if (store.hasGaplessPositions) requireWhole(page.events, after, upTo);
+    requireWhole(store, page.events, after, upTo);
     if (upTo === null) return page;
     const events = page.events.filter(({ position }) => position <= upTo);
     return { events, isLast: page.isLast || events.length < page.events.length };
@@ -172,11 +172,16 @@ export class FoldBeside {
  * `upTo` is no matter of these rows.
  * @throws {LogHasHole}
  */
-const requireWhole = (events: readonly RecordedEvent[], after: Position, upTo: Position | null): void => {
-  let next = after + 1n;
+const requireWhole = (
+  store: EventStore,
+  events: readonly RecordedEvent[],
+  after: Position,
+  upTo: Position | null,
+): void => {
+  let end = after;
   for (const { position } of events) {
-    if (upTo !== null && next > upTo) return;
-    if (position !== next) throw new LogHasHole(next, position);
-    next += 1n;
+    if (upTo !== null && end >= upTo) return;
+    if (!store.isNext(end, position)) throw new LogHasHole(end + 1n, position);
+    end = position;
   }
 };

@@ -26,7 +26,7 @@ class WatchedStore extends MemoryEventStore {
   /** Changes the companions before they are written; null to hold them back. */
   change: (companions: Companions) => Companions | null = (companions) => companions;
 
-  override accompany(accompany: Accompany): () => void {
+  override accompany(accompany: Accompany, onError: (error: unknown) => void): () => void {
     return super.accompany((departing) => {
       const companions = accompany(departing);
       if (companions === null) return null;
@@ -36,7 +36,7 @@ class WatchedStore extends MemoryEventStore {
         companions.ended(end);
       };
       return this.change({ ...companions, ended });
-    });
+    }, onError);
   }
 }
 
@@ -55,6 +55,7 @@ beforeEach(async () => {
   firstKey = await bench.activateKey();
   running = new SealingLoop({
     store,
+    appends: bench.profile.appends,
     sealer: bench.sealer(),
     sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
     progress: new HeldProgress(),

@@ -9,6 +9,7 @@ import {
   timestampOf,
   type Clock,
   type Companions,
+  type CompoundAppends,
   type DepartingAppends,
   type EventEnvelope,
   type EventStore,
@@ -40,6 +41,7 @@ const CATCH_UP_PAGE = 1_000;
 
 export interface SealingParts {
   readonly store: EventStore;
+  readonly appends: Pick<CompoundAppends, 'accompany'>;
   readonly sealer: Sealer;
   readonly sealKeys: SealKeyAdministration;
   readonly progress: SealerProgress;
@@ -74,12 +76,16 @@ export class SealingLoop {
 
   /** Seals until `held` is aborted: at a shutdown, or because another process took the lease. */
   async run(held: AbortSignal): Promise<void> {
-    const { store, progress, logger, meter } = this.parts;
+    const { store, appends, progress, logger, meter } = this.parts;
     this.storeId = await store.storeId();
     this.parked = new Map((await progress.parked()).map((row) => [row.org, row]));
     await this.provePending();
     this.doneUpTo = await this.startPosition();
-    const leave = store.accompany((departing) => this.accompany(departing));
+    const leave = appends.accompany(
+      (departing) => this.accompany(departing),
+      // The event is then recorded alone, and the same error is met and handled when it is sealed.
+      (error) => logger.warn('a deed could not be sealed along with its event', { error }),
+    );
     held.addEventListener('abort', leave, { once: true });
     const waiting = new RepeatedFault((fault) => logger.error('sealing waits', fault));
     const untried = new RepeatedFault((fault) => logger.error('what waits could not be tried again', fault));
@@ -132,13 +138,7 @@ export class SealingLoop {
    */
   private accompany(departing: DepartingAppends): Companions | null {
     if (this.turnsWaiting > 0) return null;
-    try {
-      return this.parts.sealer.accompany(departing, this.doneUpTo, (org) => !this.parked.has(org));
-    } catch (error) {
-      // The event is then recorded alone, and the same error is met and handled when it is sealed.
-      this.parts.logger.warn('a deed could not be sealed along with its event', { error });
-      return null;
-    }
+    return this.parts.sealer.accompany(departing, this.doneUpTo, (org) => !this.parked.has(org));
   }
 
   /**

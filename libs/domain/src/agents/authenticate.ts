@@ -2,6 +2,7 @@ import {
   DomainError,
   streamRef,
   type AgentId,
+  type AssumableStates,
   type Clock,
   type FoldedStreams,
   type KeyId,
@@ -50,8 +51,8 @@ export interface JudgeOptions {
   /** False on `POST /v1/actions` alone, where the gate records and seals the refusal itself. */
   readonly judgeStop: boolean;
   /**
-   * If this process remembers an agent as one to let in, that alone lets it in, where the store can make it a condition
-   * of an append. Nothing may be answered or done that is not confirmed in this way. Default false.
+   * If this process remembers an agent as one to let in, that alone lets it in, where it may be assumed
+   * ({@link AssumableStates}). Nothing may be answered or done that is not confirmed in this way. Default false.
    */
   readonly mayRemember?: boolean;
 }
@@ -69,6 +70,7 @@ export class Authenticate {
     private readonly directory: KeyDirectory,
     private readonly hasher: KeyHasher,
     private readonly clock: Clock,
+    private readonly assumable: AssumableStates,
   ) {}
 
   /**
@@ -98,13 +100,13 @@ export class Authenticate {
     return caller;
   }
 
-  /** Null where what is remembered does not let the caller in: that may long have changed. */
+  /** Null where what is assumed does not let the caller in: that may long have changed. */
   private remembered(
     parsed: ParsedApiKey,
     refs: { readonly agent: StreamRef<Agent>; readonly org: StreamRef<Organization> },
   ): Caller | null {
-    const known = this.streams.canRequire ? this.streams.known(refs.agent) : null;
-    const org = this.streams.known(refs.org);
+    const known = this.assumable.known(refs.agent);
+    const org = this.assumable.known(refs.org);
     if (known === null || known.state.status === 'none' || org === null) return null;
     try {
       return this.agentKey(parsed, known.state, org.state, 'remembered');

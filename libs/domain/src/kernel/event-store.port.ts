@@ -1,10 +1,9 @@
-import type { Bus } from './bus.port.js';
 import { ForeseenFault } from './foreseen-fault.js';
-import type { Payload } from './payload.js';
 
 /**
  * The log of all facts: one total order over all streams. A fact is true when its event is here, and not before.
  * Adapters: libs/infra/src/event-store. One contract suite runs against each: test/contracts/event-store.contract.ts.
+ * What is written together with an append, or on conditions, goes through another port: `CompoundAppends`.
  */
 
 /**
@@ -56,16 +55,6 @@ export interface Append {
   readonly expectedRevision: ExpectedRevision;
   /** At least one. All or none are written. */
   readonly events: readonly NewEvent[];
-  /**
-   * Payloads that the events name by digest, stored in the same commit. Allowed only if {@link
-   * EventStore.storesPayloads}.
-   */
-  readonly payloads?: readonly Payload[];
-  /**
-   * Other streams that must be at these revisions when the events are written; otherwise nothing is written. Allowed
-   * only if {@link EventStore.canRequire}. Not checked for an append that was written before and is sent again.
-   */
-  readonly requires?: ReadonlyMap<string, number>;
 }
 
 export interface AppendResult {
@@ -73,43 +62,6 @@ export interface AppendResult {
   readonly revision: number;
   readonly position: Position;
 }
-
-/**
- * Appends that are about to leave for the store in one call. What its methods answer holds only until the current
- * synchronous code ends, because after that other events may be read or written.
- */
-export interface DepartingAppends {
-  /**
-   * The events of these appends, with the revisions and positions that they get if no other process writes first; in
-   * order of position.
-   */
-  readonly events: readonly RecordedEvent[];
-  /** The events between a position and these appends; null if this process does not know all of them. */
-  since(position: Position): readonly RecordedEvent[] | null;
-  /**
-   * The first `count` events of a stream that lie before these appends; null if this process does not know all of them.
-   */
-  beginningOf(stream: string, count: number): readonly RecordedEvent[] | null;
-}
-
-/** Additional appends that are written in the same commit as departing ones and right behind them, or not at all. */
-export interface Companions {
-  /** Each writes to a stream that no other append of the call writes to. */
-  readonly appends: readonly Append[];
-  /** Streams that must stand at these revisions before the call; otherwise the companions are left out. */
-  readonly requires: ReadonlyMap<string, number>;
-  /** Called with the outcome, before the callers of the accompanied appends get their results. */
-  readonly ended: (end: CompanionsEnd) => void;
-}
-
-/** `left_out`: certainly not written. `unclear`: they may or may not stand in the log. */
-export type CompanionsEnd = 'written' | 'left_out' | 'unclear';
-
-/**
- * Called with all appends of one call at the moment they leave. It must be synchronous, because the appends would wait
- * for it, and must not throw. Null: the appends go without companions.
- */
-export type Accompany = (departing: DepartingAppends) => Companions | null;
 
 /** The stream is not at the expected revision. Nothing was written. */
 export class RevisionConflict extends Error {
@@ -120,14 +72,6 @@ export class RevisionConflict extends Error {
     readonly actual: ExpectedRevision,
   ) {
     super(`${stream} is at ${actual}, not at ${expected}`);
-  }
-}
-
-/** A stream is not at the revision that an append required. Nothing was written. */
-export class RequirementMoved extends Error {
-  override readonly name = 'RequirementMoved';
-  constructor(readonly stream: string) {
-    super(`a stream that the append to ${stream} requires is elsewhere`);
   }
 }
 
@@ -193,55 +137,12 @@ export interface Subscription {
 }
 
 export abstract class EventStore {
-  /** Whether payloads are stored in the same database, so that an append can store its own payloads in its commit. */
-  get storesPayloads(): boolean {
-    return false;
-  }
-
-  /**
-   * Whether each event's position is the previous one plus 1, so that a missing event is noticed. If false, positions
-   * only rise.
-   */
-  get hasGaplessPositions(): boolean {
-    return false;
-  }
-
-  /** Whether one commit can write to several streams, so that appends can have companions. */
-  get canAccompany(): boolean {
-    return false;
-  }
-
-  /** Whether one commit can check the revisions of several streams, so that appends can require them. */
-  get canRequire(): boolean {
-    return false;
-  }
-
-  /**
-   * Lets the given function add {@link Companions} to what this process appends, until the returned function is called.
-   * Companions are written only if every append that they accompany is written, and no other process has written since
-   * this process last saw the end of the log. There is one {@link Accompany} at a time; a store that cannot accompany
-   * never calls it.
-   */
-  accompany(_accompany: Accompany): () => void {
-    return () => undefined;
-  }
-
-  /**
-   * Lets this process ring the bus when it has appended, and read the log when another process rings. For a store whose
-   * server sends no notifications. Without the bus, and if a message is lost, each process finds by polling what others
-   * appended.
-   */
-  tellOn(_bus: Bus): void {
-    // Nothing to do for a store whose server sends notifications.
-  }
-
   /** A random id that the store gets when it is created. A position that was saved under another store id is void. */
   abstract storeId(): Promise<string>;
 
   /**
    * Idempotent by (stream, expected revision, ids): a repeated append returns the result of the first one.
    * @throws {RevisionConflict} when the stream is at another revision, or has other events at these revisions
-   * @throws {RequirementMoved} when a required stream is at another revision
    * @throws {AppendTooLarge} when the events have more than {@link APPEND_LIMIT_BYTES}
    * @throws {StoreUnavailable} when it is unclear whether the events were written: repeat the very same append
    */
@@ -256,25 +157,8 @@ export abstract class EventStore {
    */
   abstract heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
-  /**
-   * The last revisions that this process knows of without asking the store. They are never beyond what `heads` would
-   * answer, and often behind it. One may be in the middle of an append, and a stream of which this process has seen no
-   * event is absent. Use them only for facts that never change once they are recorded.
-   */
-  seenHeads(_streams: readonly string[]): ReadonlyMap<string, number> {
-    return new Map();
-  }
-
   /** The position of the last event, {@link START} if there is none. */
   abstract head(): Promise<Position>;
-
-  /**
-   * Checks, without writing anything, that the store answers and would accept an append of this process.
-   * @throws {StoreUnavailable} when it does not; the message says why
-   */
-  async requireUsable(): Promise<void> {
-    await this.head();
-  }
 
   /**
    * The events after a position, exclusive, in order. An event committed late is never skipped. If fewer than `limit`
@@ -285,8 +169,30 @@ export abstract class EventStore {
   abstract readAll(after: Position, limit: number): Promise<readonly RecordedEvent[]>;
 
   /**
+   * Whether nothing is known to be missing between two positions, the second of which was read right after the first.
+   * A store without gaps between its positions knows of every missing event; any other knows of none.
+   */
+  abstract isNext(end: Position, position: Position): boolean;
+
+  /**
    * Delivers all events after a position and then each new one, also across restarts of the server. No event is
    * skipped; a batch is repeated if its handler failed.
    */
   abstract subscribeToAll(options: SubscribeOptions): Subscription;
+
+  /**
+   * Checks, without writing anything, that the store answers and would accept an append of this process.
+   * @throws {StoreUnavailable} when it does not; the message says why
+   */
+  abstract requireUsable(): Promise<void>;
+}
+
+/** What this process has seen of the log, without asking the store. */
+export abstract class SeenHeads {
+  /**
+   * The last revisions that this process knows of. They are never beyond what `EventStore.heads` would answer, and
+   * often behind it. One may be in the middle of an append, and a stream of which this process has seen no event is
+   * absent. Use them only for facts that never change once they are recorded.
+   */
+  abstract seenHeads(streams: readonly string[]): ReadonlyMap<string, number>;
 }

@@ -76,6 +76,18 @@ export interface LoadOptions {
   readonly since?: QuestionNumber | undefined;
 }
 
+/**
+ * The states that a decision may assume without asking the store, because the commit that records the decision requires
+ * that their streams have not moved ({@link CompoundAppends}). {@link FoldedStreams} is one, for a log that is written
+ * in transactions with such requirements; {@link NOTHING_ASSUMED} is for any other.
+ */
+export interface AssumableStates {
+  /** Null: nothing may be assumed, and the store must be asked. */
+  known<State>(ref: StreamRef<State>): Folded<State> | null;
+}
+
+export const NOTHING_ASSUMED: AssumableStates = { known: () => null };
+
 /** A cached state, and the latest question that found it current. */
 interface Remembered {
   readonly folded: Folded<unknown>;
@@ -87,7 +99,7 @@ interface Remembered {
  * store for the streams' current revisions and folds only new events. So an answered Stop holds for every call that
  * starts after it, in every process.
  */
-export class FoldedStreams {
+export class FoldedStreams implements AssumableStates {
   private readonly cache: RecentlyUsed<Remembered>;
   private questions = 0;
   /** By the name of a stream, the last few streams that were asked for after it (see {@link LoadOptions.since}). */
@@ -100,11 +112,6 @@ export class FoldedStreams {
   ) {
     this.cache = new RecentlyUsed(capacity, newMap);
     this.followers = new RecentlyUsed({ entries: capacity.entries, weight: Infinity }, newMap);
-  }
-
-  /** Whether a decision may rest on cached states, because its append can require that their streams have not moved. */
-  get canRequire(): boolean {
-    return this.store.canRequire;
   }
 
   /** The latest question so far. Any later question sees every append that was answered before this moment. */

@@ -9,6 +9,7 @@ export * from './closed-sets.js';
 export * from './closest-name.js';
 export * from './command-runner.js';
 export * from './command.js';
+export * from './compound-appends.port.js';
 export * from './decider.js';
 export * from './deed-of.js';
 export * from './domain-error.js';

@@ -1,18 +1,9 @@
 import type { SigningKey } from '#libs/crypto';
-import {
-  ForeseenFault,
-  ONLY_STREAM,
-  Rounds,
-  streamRef,
-  timestampOf,
-  type Clock,
-  type Folded,
-  type FoldedStreams,
-  type Timestamp,
-} from '../kernel/index.js';
+import { ForeseenFault, Rounds, timestampOf, type Clock, type Timestamp } from '../kernel/index.js';
 import { composeDeed, sealComposed, type ChainEnd, type SealedDeed } from './compose-deed.js';
 import type { LedgerTail } from './ledger-tails.js';
-import { nextSeal, type NextSeal, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
+import { nextSeal, type NextSeal, type SealKeys } from './seal-key.decider.js';
+import { type SealKeysInForce, type SignedDeeds, standing } from './seal-keys-in-force.js';
 import type { SealRequest } from './seal-source.js';
 import type { SealKeyRing } from './sealing.ports.js';
 
@@ -20,8 +11,6 @@ import type { SealKeyRing } from './sealing.ports.js';
 const BATCH_MAX_BYTES = 512 * 1024;
 /** Signing a deed blocks the event loop for 0.2 ms: two signatures and a verification. */
 const DEEDS_A_ROUND = 16;
-
-const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 
 /** No key is valid now. Outcomes stay recorded and unsealed until a key is (rule DEED-5). */
 export class NoActiveSealKey extends ForeseenFault {
@@ -31,18 +20,8 @@ export class NoActiveSealKey extends ForeseenFault {
   }
 }
 
-/** Consecutive deeds that are signed and not yet written. */
-export interface SignedDeeds {
-  readonly deeds: readonly SealedDeed[];
-  /**
-   * The revision of the seal keys' stream under which the deeds were signed. They may be written only if that stream
-   * has not changed since.
-   */
-  readonly keys: ReadonlyMap<string, number>;
-}
-
 export interface SignerParts {
-  readonly streams: FoldedStreams;
+  readonly keysInForce: SealKeysInForce;
   readonly keyRing: SealKeyRing;
   readonly clock: Clock;
 }
@@ -65,44 +44,17 @@ export class DeedSigner {
     // The time is read before the keys. A rotation that the store's answer does not include yet retires its key at
     // least a minute after that time, however long this process stops before it signs (INV-06).
     const now = timestampOf(this.parts.clock.nowMs());
-    const under = async (keys: Folded<SealKeys>): Promise<SignedDeeds> => {
-      return { deeds: await this.signUnder(keys.state, now, tail, requests), keys: standing(keys) };
-    };
-    const { streams } = this.parts;
-    if (streams.canRequire) {
-      // Signed with the cached keys, because the append requires that they have not changed. If these give no
-      // signature, the current keys may.
-      const known = streams.known(SEAL_KEYS);
-      const signed = known && (await under(known).catch(() => null));
-      return signed ?? under(await streams.load(SEAL_KEYS));
-    }
-    // Signed with the cached keys while the store is asked for the current ones. The signature counts only if they are
-    // the same.
-    const [current, signed] = await Promise.allSettled([
-      streams.load(SEAL_KEYS),
-      streams.remembered(SEAL_KEYS).then(async (keys) => ({ keys, signed: await under(keys) })),
-    ]);
-    if (current.status === 'rejected') throw current.reason;
-    const isCurrent = signed.status === 'fulfilled' && signed.value.keys.revision === current.value.revision;
-    return isCurrent ? signed.value.signed : under(current.value);
+    return this.parts.keysInForce.sign(({ state }) => this.signUnder(state, now, tail, requests));
   }
 
   /** Signs one deed synchronously, from cached keys alone; null if they are not enough. */
   signAtOnce(tail: LedgerTail, request: SealRequest): SignedDeeds | null {
     const { signingKey } = this;
-    const keys = this.parts.streams.known(SEAL_KEYS);
+    const keys = this.parts.keysInForce.known();
     const seal = keys && nextSealAfter(tail, keys.state, timestampOf(this.parts.clock.nowMs()));
     if (!seal || seal.key.kid !== signingKey?.publicKey.kid) return null;
     const deed = sealComposed(composeDeed(request, tail, seal.issuedAt, seal.key.kid), signingKey);
     return { deeds: [deed], keys: standing(keys) };
-  }
-
-  /**
-   * Loads the current seal keys, so that the next deeds are signed with them.
-   * @throws {StoreUnavailable} when the keys cannot be read
-   */
-  async askAgain(): Promise<void> {
-    await this.parts.streams.load(SEAL_KEYS);
   }
 
   private async signUnder(
@@ -134,7 +86,3 @@ export class DeedSigner {
 /** A deed is never dated before the deed that it follows, even if the clock was set back (rule DEED-4). */
 const nextSealAfter = ({ issuedAt }: LedgerTail, keys: SealKeys, now: Timestamp): NextSeal | null =>
   nextSeal(keys, issuedAt !== null && issuedAt > now ? issuedAt : now);
-
-const standing = ({ stream, revision }: Folded<SealKeys>): ReadonlyMap<string, number> =>
-  // Without a stream there is no key, so nothing is signed.
-  new Map(revision === 'no_stream' ? [] : [[stream, revision]]);

@@ -24,6 +24,7 @@ export * from './seal-key-administration.js';
 export * from './seal-key-entries.js';
 export * from './seal-key.decider.js';
 export * from './seal-key.events.js';
+export { AskedSealKeys, RequiredSealKeys, type SealKeysInForce } from './seal-keys-in-force.js';
 export * from './seal-source.js';
 export * from './sealed-file.events.js';
 export * from './sealed-heads.js';

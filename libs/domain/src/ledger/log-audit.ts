@@ -20,6 +20,7 @@ import {
   uuidOfHash,
   type Actor,
   type EventEnvelope,
+  type EventStore,
   type OrgId,
   type RecordedEvent,
   type Timestamp,
@@ -93,13 +94,12 @@ export class LogAudit {
 
   /**
    * @param only the organization whose ledger is compared; null for all
-   * @param isGapless whether the store leaves out no position. Then a missing event leaves a hole, even if no event
-   * follows it in its stream and no deed names it
+   * @param isNextPosition as {@link EventStore.isNext}: shows a missing event that no stream and no deed shows
    * @param inFlightMax how many unfinished actions are kept in memory
    */
   constructor(
     private readonly only: OrgId | null = null,
-    private readonly isGapless = false,
+    private readonly isNextPosition: EventStore['isNext'] = () => true,
     inFlightMax = IN_FLIGHT_MAX,
   ) {
     this.actions = new ActionsInFlight(inFlightMax);
@@ -191,7 +191,7 @@ export class LogAudit {
   private isNext({ stream, revision, position }: RecordedEvent): boolean {
     const before = this.revisions.get(stream) ?? -1;
     this.revisions.set(stream, revision);
-    const isAtNext = !this.isGapless || position === this.position + 1n;
+    const isAtNext = this.isNextPosition(this.position, position);
     this.position = position;
     return isAtNext && revision === before + 1;
   }

@@ -13,6 +13,7 @@ import {
   type Bus,
   type Companions,
   type CompanionsEnd,
+  type CompoundAppends,
   type DepartingAppends,
   type EventEnvelope,
   type EventMetadata,
@@ -24,11 +25,12 @@ import {
   type RecordedEvent,
 } from '../kernel/index.js';
 import { deedMetadata, type SealedDeed } from './compose-deed.js';
-import { DeedSigner, type SignedDeeds, type SignerParts } from './deed-signer.js';
+import { DeedSigner, type SignerParts } from './deed-signer.js';
 import { departingRequest, type SealedSoFar } from './departing-request.js';
 import { EventWithoutOrganization, ownFaultOf } from './ledger-fault.js';
 import type { LedgerTail } from './ledger-tails.js';
 import { ActionsInFlight, foldAction, sealRequestOf, type SealRequest } from './seal-source.js';
+import type { SignedDeeds } from './seal-keys-in-force.js';
 import { compareLengths, type LedgerLengths, readCheckedTail, type SealedHeads } from './sealed-heads.js';
 
 /** The most deeds in one append (rule DEED-8). */
@@ -48,6 +50,7 @@ export interface SealWork {
 
 export interface SealerParts extends SignerParts {
   readonly store: EventStore;
+  readonly appends: Pick<CompoundAppends, 'append'>;
   readonly heads: SealedHeads;
   readonly bus: Bus;
   /** Where the actions under way are kept. Default: a `Map`. */
@@ -152,7 +155,7 @@ export class Sealer {
         }
         const isMoved = error instanceof RevisionConflict || error instanceof RequirementMoved;
         if (!isMoved || (conflicts += 1) > MAX_CONFLICTS) throw error;
-        if (error instanceof RequirementMoved) await this.signer.askAgain();
+        if (error instanceof RequirementMoved) await this.parts.keysInForce.askAgain();
       }
     }
   }
@@ -219,7 +222,7 @@ export class Sealer {
 
   private async append(org: OrgId, tail: LedgerTail, { deeds, keys }: SignedDeeds): Promise<void> {
     const append = appendOf(org, tail, deeds);
-    await this.parts.store.append(this.parts.store.canRequire ? { ...append, requires: keys } : append);
+    await this.parts.appends.append(append, { requires: keys });
     this.remember(org, deeds);
   }
 

@@ -10,7 +10,12 @@ describe('the bells of a process without Redis', () => {
   it('keep nothing for other processes, and count it as nothing that waits', async () => {
     const logger = collectingLogger();
     const metrics = new ServiceMetrics(readBuildFacts());
-    const bells = await bellsOf(parseConfig({}), new MemoryEventStore(), logger, metrics);
+    const bells = await bellsOf(
+      parseConfig({}),
+      { store: new MemoryEventStore(), tellOn: () => undefined },
+      logger,
+      metrics,
+    );
     await bells.queueOfOthers.add('execute', 'act_1');
     expect(await bells.queue.depth()).toBe(0);
     await bells.queue.add('execute', 'act_2');

@@ -1,4 +1,5 @@
 import type { Bus, EventStore, JobQueue, Logger } from '#libs/domain/kernel';
+import type { RunningLog } from '../event-store/index.js';
 import type { Config } from '../config/index.js';
 import type { ServiceMetrics } from '../metrics/index.js';
 import { InProcessBus, InProcessJobQueue } from '../runtime/index.js';
@@ -15,7 +16,7 @@ export interface Bells {
 /** In process, or on Redis where the settings name one. A Redis that is away keeps nothing from starting. */
 export const bellsOf = async (
   { redisUrl: url }: Config,
-  store: EventStore,
+  { store, tellOn }: { readonly store: Pick<EventStore, 'storeId'>; readonly tellOn: RunningLog['tellOn'] },
   log: Logger,
   meter: ServiceMetrics,
 ): Promise<Bells> => {
@@ -28,7 +29,7 @@ export const bellsOf = async (
   // Deployments that share a server are told apart by what no two of them share.
   const options = { url, log, keyspace: `ags:${await store.storeId()}` };
   const [bus, queue] = [new RedisBus(options), new BullJobQueue({ ...options, meter })];
-  store.tellOn(bus);
+  tellOn(bus);
   return {
     bus,
     queue,

@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import type { EventStore, Logger } from '#libs/domain/kernel';
+import type { Logger } from '#libs/domain/kernel';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
-import { EventStoreWithFailpoints, openEventStore, requireKnownStore, SeenLog } from '../event-store/index.js';
+import { openRunningLog, requireKnownStore, type RunningLog, SeenLog } from '../event-store/index.js';
+import { GATE_APPEND_FUNCTIONS, PostgresPayloadStore } from '../gate/index.js';
 import {
   createDurablePool,
   createRelaxedPool,
@@ -25,11 +26,11 @@ const LIST_TIMEOUT_MS = 10_000;
 type Preparation = 'done' | 'changed' | 'skipped';
 
 /** The deployment's PostgreSQL, read models and the rows beside the log, and the log itself, wherever it lies. */
-export interface Database {
+export interface Database extends Omit<RunningLog, 'close'> {
   readonly connectionString: string;
   /** `done`: made now; `changed`: brought up to this version; `skipped`: was as it must be. */
   readonly preparation: Preparation;
-  readonly store: EventStore;
+  readonly payloads: PostgresPayloadStore;
   /** Commits are on disk when they are answered: above all of rows that an event names, whose append follows. */
   readonly durable: pg.Pool;
   /** For rows that may be lost: hints, made again from the log. */
@@ -56,8 +57,7 @@ export const openDatabase = async (config: Config, applicationName: string, log:
     const changes = await installSchemas(connectionString, startedSchemas(isLogHere), { log });
     const preparation = isNew ? 'done' : changes > 0 ? 'changed' : 'skipped';
     const database = await connected(config, connectionString, embedded, applicationName, log);
-    const store = config.failpoints === null ? database.store : new EventStoreWithFailpoints(database.store);
-    return { ...database, store, preparation };
+    return { ...database, preparation };
   } catch (error) {
     await embedded?.release();
     throw error;
@@ -71,7 +71,7 @@ const onWentBack = ({ message }: Error): void => {
 };
 
 const connected = async (
-  { eventStoreUrl }: Config,
+  { eventStoreUrl, failpoints }: Config,
   connectionString: string,
   embedded: EmbeddedPostgres | null,
   applicationName: string,
@@ -87,7 +87,8 @@ const connected = async (
   const common = { connectionString, applicationName, onError, verify: seenLog.verify, doubt };
   const durable = createDurablePool({ ...common, maxConnections: DURABLE_CONNECTIONS });
   const relaxed = createRelaxedPool({ ...common, maxConnections: RELAXED_CONNECTIONS });
-  const store = openEventStore(
+  const payloads = new PostgresPayloadStore(durable);
+  const { close: closeLog, ...running } = openRunningLog(
     { eventStoreUrl, connectionString },
     {
       applicationName,
@@ -96,7 +97,9 @@ const connected = async (
       onWentBack,
       seenLog,
       doubt,
-      storesPayloads: true,
+      functions: GATE_APPEND_FUNCTIONS,
+      payloads,
+      hasFailpoints: failpoints !== null,
       isLongLived: true,
     },
   );
@@ -109,12 +112,12 @@ const connected = async (
   await readModels.initialize();
   const disconnect = async (): Promise<void> => {
     isClosing = true;
-    await store.close();
+    await closeLog();
     await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
   };
   try {
-    await requireKnownStore(durable, store, eventStoreUrl);
-    await store.requireUsable();
+    await requireKnownStore(durable, running.store, eventStoreUrl);
+    await running.store.requireUsable();
   } catch (error) {
     await disconnect();
     throw error;
@@ -123,5 +126,5 @@ const connected = async (
     await disconnect();
     await embedded?.release();
   };
-  return { connectionString, store, durable, relaxed, readModels, seenLog, close };
+  return { connectionString, ...running, payloads, durable, relaxed, readModels, seenLog, close };
 };

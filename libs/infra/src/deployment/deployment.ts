@@ -19,6 +19,7 @@ import {
 import {
   CommandRunner,
   FoldedStreams,
+  NOTHING_ASSUMED,
   type Bus,
   type Clock,
   type JobQueue,
@@ -27,7 +28,9 @@ import {
   type Randomness,
 } from '#libs/domain/kernel';
 import {
+  AskedSealKeys,
   LedgerTails,
+  RequiredSealKeys,
   SealKeyAdministration,
   type SealedHeads,
   Sealer,
@@ -61,7 +64,6 @@ import {
   PostgresLiveness,
   PostgresOpenExecutions,
   PostgresPayloadRows,
-  PostgresPayloadStore,
 } from '../gate/index.js';
 import { IdempotencyStore } from '../idempotency/index.js';
 import { type LeaseSession, PostgresLeases, ProcessPresence } from '../leases/index.js';
@@ -175,7 +177,7 @@ export class Deployment {
     this.streams = new FoldedStreams(store, undefined, newTransientMap);
     this.runner = new CommandRunner(store, this.streams);
     this.tails = new LedgerTails(store);
-    this.payloads = new PostgresPayloadStore(durable);
+    this.payloads = database.payloads;
     this.payloadRows = new PostgresPayloadRows(durable, store);
     this.nonces = new PostgresIntentNonces(durable);
     this.places = new PostgresApprovalPlaces(durable);
@@ -238,7 +240,7 @@ export class Deployment {
     const database = await openDatabase(config, applicationName, logger);
     try {
       const secrets = await openSecrets(config, database.durable, new SystemRandomness());
-      const bells = await bellsOf(config, database.store, logger, metrics);
+      const bells = await bellsOf(config, database, logger, metrics);
       return new Deployment(config, logger, { database, secrets, bells }, metrics);
     } catch (error) {
       await database.close();
@@ -273,15 +275,17 @@ export class Deployment {
   gateKernel(): AdmissionKernel {
     const { streams, runner, clock, randomness, gateSettings: settings, drivers: registry } = this;
     const { nonces, budgets, places, backlog } = this;
-    const { store } = this.database;
-    const of = { store, streams, runner, registry, clock, randomness, settings, nonces, budgets, places, backlog };
-    return new AdmissionKernel({ people: this.people.directory, ...of });
+    const { store, appends } = this.database;
+    const parts = { store, appends, streams, runner, registry, clock, randomness, settings };
+    return new AdmissionKernel({ people: this.people.directory, nonces, budgets, places, backlog, ...parts });
   }
 
   /** @param heads as {@link openSealedHeads} gives them */
   sealer(heads: SealedHeads): Sealer {
     const { streams, keyRing, clock, bus } = this;
-    return new Sealer({ store: this.database.store, streams, keyRing, heads, clock, bus, newMap: newTransientMap });
+    const { store, appends, isTransactional } = this.database;
+    const keysInForce = isTransactional ? new RequiredSealKeys(streams) : new AskedSealKeys(streams);
+    return new Sealer({ store, appends, keysInForce, keyRing, heads, clock, bus, newMap: newTransientMap });
   }
 
   /** Of this state directory. Whoever opens them closes them. */
@@ -304,7 +308,8 @@ export class Deployment {
   }
 
   authenticate(): Authenticate {
-    return new Authenticate(this.streams, this.directory, this.hasher, this.clock);
+    const assumable = this.database.isTransactional ? this.streams : NOTHING_ASSUMED;
+    return new Authenticate(this.streams, this.directory, this.hasher, this.clock, assumable);
   }
 
   agentKernel(): AgentKernel {

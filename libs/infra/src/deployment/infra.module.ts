@@ -29,6 +29,7 @@ import {
   Logger,
   PayloadStore,
   Randomness,
+  SeenHeads,
 } from '#libs/domain/kernel';
 import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
 import { Members, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
@@ -64,11 +65,12 @@ const value = <Token>(token: abstract new (...parts: never[]) => Token, useValue
 });
 
 const portsOf = (deployment: Deployment): Provider[] => {
-  const { store } = deployment.database;
+  const { store, seen } = deployment.database;
   const webhooks = webhooksOf(deployment);
   const gate = deployment.gateKernel();
   return [
     value(EventStore, store),
+    value(SeenHeads, seen),
     value(FoldedStreams, deployment.streams),
     value(CommandRunner, deployment.runner),
     value(Clock, deployment.clock),

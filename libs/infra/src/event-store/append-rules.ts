@@ -5,6 +5,7 @@ import {
   type ExpectedRevision,
   type NewEvent,
 } from '#libs/domain/kernel';
+import type { AppendInCommit } from './transactional-appends.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Much longer than any name of this service, and much shorter than what an index entry can hold. */
@@ -20,16 +21,11 @@ export const expectedRevisionOf = (revision: number): ExpectedRevision => (revis
  * The checks that every adapter makes before it sends an append, so that a bad append cannot spoil the others in the
  * same call.
  *
- * @param store what the store can do, for appends with payloads or requirements
  * @returns the size of the append in bytes, as {@link APPEND_LIMIT_BYTES} counts it
  * @throws {AppendTooLarge} when the events have more than {@link APPEND_LIMIT_BYTES}
  * @throws {TypeError} when the append is malformed, which is a defect of the caller
  */
-export const checkAppend = (append: Append, store: StoreAbilities = {}): number => {
-  const { stream, expectedRevision, events, payloads = [], requires } = append;
-  if (payloads.length > 0 && store.storesPayloads !== true) throw new TypeError('this store does not store payloads');
-  if (requires !== undefined) checkRequired(stream, requires, store);
-  for (const { body } of payloads) checkText('payload', body);
+export const checkAppend = ({ stream, expectedRevision, events }: Append): number => {
   checkName('stream', stream);
   if (expectedRevision !== 'no_stream' && !isRevision(expectedRevision)) {
     throw new TypeError(`an expected revision is a natural number or 'no_stream'`);
@@ -40,14 +36,20 @@ export const checkAppend = (append: Append, store: StoreAbilities = {}): number 
   return bytes;
 };
 
-/** What a store can do beyond plain appends. Default: nothing. */
-export interface StoreAbilities {
-  readonly storesPayloads?: boolean;
-  readonly canRequire?: boolean;
-}
+/**
+ * {@link checkAppend}, and the checks of what the commit holds beside the events.
+ *
+ * @param holdsPayloads whether the store was given the functions that write payloads
+ */
+export const checkInCommit = (append: AppendInCommit, holdsPayloads: boolean): number => {
+  const { stream, payloads = [], requires } = append;
+  if (payloads.length > 0 && !holdsPayloads) throw new TypeError('this store does not store payloads');
+  if (requires !== undefined) checkRequired(stream, requires);
+  for (const { body } of payloads) checkText('payload', body);
+  return checkAppend(append);
+};
 
-const checkRequired = (own: string, requires: ReadonlyMap<string, number>, { canRequire }: StoreAbilities): void => {
-  if (canRequire !== true) throw new TypeError('this store cannot require streams to stand still');
+const checkRequired = (own: string, requires: ReadonlyMap<string, number>): void => {
   for (const [stream, revision] of requires) {
     checkName('stream', stream);
     if (stream === own) throw new TypeError('an append names what it requires of its own stream as expected revision');

@@ -10,9 +10,7 @@ import {
 import { STORE_STREAM } from './store-id.js';
 
 const PAGE_EVENTS = 1_000;
-/**
- * The most appends that are sent at once to a store that writes them in the order of sending: they share one commit.
- */
+/** The most appends that are sent together. */
 const APPENDS_AT_ONCE = 200;
 
 /** The target holds something other than the beginning of the source. Nothing was written after that was found. */
@@ -55,11 +53,16 @@ export interface LogCopy {
 }
 
 export type LogSource = Pick<EventStore, 'head' | 'readAll'>;
-export type LogTarget = Pick<EventStore, 'append' | 'readAll' | 'storeId' | 'hasGaplessPositions'>;
+export type LogTarget = Pick<EventStore, 'append' | 'readAll' | 'storeId'>;
 
 export interface CopyLogOptions {
   readonly source: LogSource;
   readonly target: LogTarget;
+  /**
+   * `together` is only for a target that writes appends in the order in which they are sent, as PostgreSQL does: many
+   * share one commit.
+   */
+  readonly sending: 'together' | 'one_by_one';
   readonly onProgress: (progress: CopyProgress) => void;
   /**
    * Called between batches. It throws to end the copy; a later call of {@link copyLog} continues where this one ended.
@@ -76,8 +79,9 @@ export interface CopyLogOptions {
  * @throws {LogsDiffer} when the target holds something other than the beginning of the source
  * @throws {SourceWentOn} when the source was written to meanwhile
  */
-export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOptions): Promise<LogCopy> => {
-  const compare = () => comparedLength({ source, target, onProgress, mayGoOn });
+export const copyLog = async (options: CopyLogOptions): Promise<LogCopy> => {
+  const { source, target, onProgress, mayGoOn } = options;
+  const compare = () => comparedLength(options);
   const begun = await compare();
   const end = await source.head();
   let events = begun.events;
@@ -86,7 +90,7 @@ export const copyLog = async ({ source, target, onProgress, mayGoOn }: CopyLogOp
     const page = await source.readAll(after, PAGE_EVENTS);
     const last = page.at(-1);
     if (!last) break;
-    await append(target, page);
+    await append(options, page);
     events += page.length;
     after = last.position;
     onProgress({ step: 'copying', events, share: shareOf(after, end) });
@@ -134,12 +138,12 @@ const isSame = (one: RecordedEvent, other: RecordedEvent): boolean =>
   one.type === other.type &&
   (one.stream === STORE_STREAM || (one.id === other.id && one.data === other.data && one.metadata === other.metadata));
 
-/**
- * Writes events in the order of the log. Several appends are sent at once only to a store with gapless positions,
- * because that store writes them in the order in which they are sent.
- */
-const append = async (target: LogTarget, events: readonly RecordedEvent[]): Promise<void> => {
-  const atOnce = target.hasGaplessPositions ? APPENDS_AT_ONCE : 1;
+/** Writes events in the order of the log. */
+const append = async (
+  { target, sending }: Pick<CopyLogOptions, 'target' | 'sending'>,
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  const atOnce = sending === 'together' ? APPENDS_AT_ONCE : 1;
   let gathered: Append[] = [];
   const send = async (): Promise<void> => {
     await Promise.all(gathered.map((some) => target.append(some)));

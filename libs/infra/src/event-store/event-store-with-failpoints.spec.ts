@@ -1,21 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EventStore, placeFailpoints, StoreUnavailable, type Append, type Failpoint } from '#libs/domain/kernel';
-import { EventStoreWithFailpoints } from './event-store-with-failpoints.js';
+import { placeFailpoints, RequirementMoved, StoreUnavailable, type Append, type Failpoint } from '#libs/domain/kernel';
+import { heldBesideLog } from '../../../../test/support/payloads-beside-log.js';
+import { firstOf, newStream } from '../../../../test/support/new-event.js';
+import { EventStoreWithFailpoints, TransactionalStoreWithFailpoints } from './event-store-with-failpoints.js';
+import { TransactionalAppends } from './transactional-appends.js';
 import { MemoryEventStore } from './memory/memory-event-store.js';
-
-/** The abilities of a store, each a getter of the port. */
-const ABILITIES = Object.entries(Object.getOwnPropertyDescriptors(EventStore.prototype)).flatMap(([name, { get }]) =>
-  get === undefined ? [] : [name as keyof EventStore],
-);
-
-class AbleStore extends MemoryEventStore {}
-for (const name of ABILITIES) Object.defineProperty(AbleStore.prototype, name, { get: () => true });
-
-/**
- * The members that the port implements by default: the wrapper must override each, or it would hide the wrapped
- * store's.
- */
-const DEFAULTS = Object.getOwnPropertyNames(EventStore.prototype).filter((name) => name !== 'constructor');
 
 const append: Append = {
   stream: 'org-org_1',
@@ -50,11 +39,22 @@ describe('a store whose appends meet failpoints', () => {
     },
   );
 
-  it.each(DEFAULTS)('passes %s on to the wrapped store', (name) => {
-    expect(Object.hasOwn(EventStoreWithFailpoints.prototype, name)).toBe(true);
+  it('is asked for no companions while a failpoint of sealing is armed, and for some otherwise', async () => {
+    const store = new TransactionalStoreWithFailpoints(new MemoryEventStore());
+    const accompany = vi.fn(() => null);
+    store.accompany(accompany, () => undefined);
+    placeFailpoints({ isArmed: (name) => name === 'seal.signed', hit: () => Promise.resolve() });
+    await store.append(firstOf(newStream()));
+    expect(accompany).not.toHaveBeenCalled();
+    placeFailpoints(null);
+    await store.append(firstOf(newStream()));
+    expect(accompany).toHaveBeenCalledOnce();
   });
 
-  it.each(ABILITIES)('has the ability of the wrapped store: %s', (name) => {
-    expect(new EventStoreWithFailpoints(new AbleStore())[name]).toBe(true);
+  it('holds what belongs to an append in its commit, as the wrapped store does', async () => {
+    const store = new TransactionalStoreWithFailpoints(new MemoryEventStore());
+    const requires = new Map([[newStream(), 0]]);
+    const appends = new TransactionalAppends(store, heldBesideLog());
+    await expect(appends.append(firstOf(newStream()), { requires })).rejects.toBeInstanceOf(RequirementMoved);
   });
 });

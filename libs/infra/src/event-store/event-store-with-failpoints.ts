@@ -6,7 +6,6 @@ import {
   type Accompany,
   type Append,
   type AppendResult,
-  type Bus,
   type Failpoint,
   type Position,
   type ReadStreamOptions,
@@ -16,6 +15,7 @@ import {
 } from '#libs/domain/kernel';
 import { inTime } from '../runtime/index.js';
 import { STORE_DEADLINE_MS } from './store-deadline.js';
+import type { TransactionalStore } from './transactional-appends.js';
 
 type Points = readonly [before: Failpoint, answered: Failpoint];
 
@@ -47,34 +47,6 @@ export class EventStoreWithFailpoints extends EventStore {
     super();
   }
 
-  override get storesPayloads(): boolean {
-    return this.store.storesPayloads;
-  }
-
-  override get hasGaplessPositions(): boolean {
-    return this.store.hasGaplessPositions;
-  }
-
-  override get canAccompany(): boolean {
-    return this.store.canAccompany;
-  }
-
-  override get canRequire(): boolean {
-    return this.store.canRequire;
-  }
-
-  /**
-   * Adds no companions while a failpoint of sealing is armed. A deed that goes along in another append's commit has no
-   * moment of its own at which that failpoint could be hit.
-   */
-  override accompany(accompany: Accompany): () => void {
-    return this.store.accompany((departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)));
-  }
-
-  override tellOn(bus: Bus): void {
-    this.store.tellOn(bus);
-  }
-
   override append(append: Append): Promise<AppendResult> {
     const points = APPENDS[append.events[0]?.type ?? ''];
     if (!points?.some(isFailpointArmed)) return this.store.append(append);
@@ -103,10 +75,6 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.heads(streams);
   }
 
-  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
-    return this.store.seenHeads(streams);
-  }
-
   override head(): Promise<Position> {
     return this.store.head();
   }
@@ -119,7 +87,32 @@ export class EventStoreWithFailpoints extends EventStore {
     return this.store.readAll(after, limit);
   }
 
+  override isNext(end: Position, position: Position): boolean {
+    return this.store.isNext(end, position);
+  }
+
   override subscribeToAll(options: SubscribeOptions): Subscription {
     return this.store.subscribeToAll(options);
+  }
+}
+
+/** The same over a store whose commits hold more than the events of an append. */
+export class TransactionalStoreWithFailpoints extends EventStoreWithFailpoints implements TransactionalStore {
+  constructor(
+    private readonly transactional: EventStore & TransactionalStore,
+    deadlineMs?: number,
+  ) {
+    super(transactional, deadlineMs);
+  }
+
+  /**
+   * Adds no companions while a failpoint of sealing is armed. A deed that goes along in another append's commit has no
+   * moment of its own at which that failpoint could be hit.
+   */
+  accompany(accompany: Accompany, onError: (error: unknown) => void): () => void {
+    return this.transactional.accompany(
+      (departing) => (SEALING.some(isFailpointArmed) ? null : accompany(departing)),
+      onError,
+    );
   }
 }

@@ -1,49 +1,62 @@
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '#libs/crypto';
 import { type CompanionsEnd, type Payload, RequirementMoved } from '#libs/domain/kernel';
-import { PostgresEventStore } from '#libs/infra/event-store';
+import { PostgresEventStore, TransactionalAppends } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { installSchemas } from '#libs/infra/schemas';
-import type { EventStoreHarness } from '../../../../test/contracts/event-store.contract.js';
-import { accompaniedAppendContract } from '../../../../test/contracts/event-store/accompanied-append.contract.js';
+import {
+  type CompoundAppendsHarness,
+  transactionalAppendsContract,
+} from '../../../../test/contracts/compound-appends.contract.js';
 import { createTestDatabase } from '../../../../test/support/database.js';
 import { firstOf, newStream } from '../../../../test/support/new-event.js';
+import { GATE_APPEND_FUNCTIONS } from './gate-append-functions.js';
+import { PostgresPayloadStore } from './postgres-payload-store.js';
 
-/** The function `gate.append_accompanied` is installed with the gate's tables. */
-const start = async (): Promise<EventStoreHarness> => {
+const failOnError = (error: unknown): never => {
+  throw error;
+};
+
+const start = async (): Promise<CompoundAppendsHarness> => {
   const { connectionString, drop } = await createTestDatabase();
   const common = { connectionString, applicationName: 'contract' };
-  const pool = createRelaxedPool({ ...common, maxConnections: 1, onError: () => undefined });
+  const pool = createRelaxedPool({ ...common, maxConnections: 2, onError: () => undefined });
   await installSchemas(pool, ['gate']);
-  await pool.end();
   const opened: PostgresEventStore[] = [];
   return {
     open: () => {
-      const store = new PostgresEventStore({ ...common, onConnectionLost: () => undefined, storesPayloads: true });
+      const onConnectionLost = () => undefined;
+      const store = new PostgresEventStore({ ...common, onConnectionLost, functions: GATE_APPEND_FUNCTIONS });
       opened.push(store);
-      return Promise.resolve(store);
+      const payloads = new PostgresPayloadStore(pool);
+      return Promise.resolve({
+        store,
+        appends: new TransactionalAppends(store, payloads),
+        storedBody: ({ owner, kind, digest }: Payload) => payloads.get(owner, kind, digest),
+      });
     },
     close: async () => {
       await Promise.all(opened.map((store) => store.close()));
+      await pool.end();
       await drop();
     },
   };
 };
 
-accompaniedAppendContract('postgres', start);
+transactionalAppendsContract('PostgreSQL', start);
 
 describe('appends that bring payloads and require a stream to stand still', () => {
   it('stand whole with companions, or not at all', async () => {
     const harness = await start();
-    const store = await harness.open();
+    const { store, appends } = await harness.open();
     const [required, along] = [firstOf(newStream()), firstOf(newStream())];
     await store.append(required);
     const ends: CompanionsEnd[] = [];
-    store.accompany(() => ({ appends: [along], requires: new Map(), ended: (end) => ends.push(end) }));
+    const companions = { appends: [along], requires: new Map(), ended: (end: CompanionsEnd) => ends.push(end) };
+    appends.accompany(() => companions, failOnError);
     const append = (stream: string, revision: number) =>
-      store.append({
-        ...firstOf(stream),
-        payloads: [payload(stream)],
+      appends.append(firstOf(stream), {
+        payload: payload(stream),
         requires: new Map([[required.stream, revision]]),
       });
     const [refused, written] = [newStream(), newStream()];
@@ -71,30 +84,14 @@ describe('appends whose companions the database cannot take', () => {
     const { connectionString, drop } = await createTestDatabase();
     const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
     // A schema without the gate's tables, and so without the function `gate.append_accompanied`.
-    const store = new PostgresEventStore({ ...common, storesPayloads: true });
+    const store = new PostgresEventStore({ ...common, functions: GATE_APPEND_FUNCTIONS });
     const ends: CompanionsEnd[] = [];
-    store.accompany(() => ({
-      appends: [firstOf(newStream())],
-      requires: new Map(),
-      ended: (end) => ends.push(end),
-    }));
+    const ended = (end: CompanionsEnd) => ends.push(end);
+    store.accompany(() => ({ appends: [firstOf(newStream())], requires: new Map(), ended }), failOnError);
     const streams = [newStream(), newStream()];
     for (const stream of streams) expect((await store.append(firstOf(stream))).revision).toBe(0);
     for (const stream of streams) expect(await store.readStream(stream)).toHaveLength(1);
     expect(ends).toEqual(['unclear']);
-    await store.close();
-    await drop();
-  });
-
-  it('go alone if the source of companions fails', async () => {
-    const { connectionString, drop } = await createTestDatabase();
-    const common = { connectionString, applicationName: 'a spec', onConnectionLost: () => undefined };
-    const store = new PostgresEventStore({ ...common, storesPayloads: true });
-    await store.append(firstOf(newStream()));
-    store.accompany(() => {
-      throw new Error('a defect');
-    });
-    expect((await store.append(firstOf(newStream()))).revision).toBe(0);
     await store.close();
     await drop();
   });

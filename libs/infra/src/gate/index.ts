@@ -1,3 +1,4 @@
+export { GATE_APPEND_FUNCTIONS } from './gate-append-functions.js';
 export { LoggedRunningExecutions } from './logged-running-executions.js';
 export { PepperIds } from './pepper-ids.js';
 export { PostgresBudgetReservations } from './postgres-budget-reservations.js';

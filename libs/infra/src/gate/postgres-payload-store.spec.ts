@@ -2,26 +2,30 @@ import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
 import { type Append, BrokenStream, DamagedPayload, type Payload, RevisionConflict } from '#libs/domain/kernel';
-import { PostgresEventStore } from '#libs/infra/event-store';
+import { PostgresEventStore, SequentialAppends, TransactionalAppends } from '#libs/infra/event-store';
 import { createRelaxedPool } from '#libs/infra/postgres';
 import { type PayloadRows, payloadStoreContract } from '../../../../test/contracts/payload-store.contract.js';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { testId, TEST_ORG } from '../../../../test/support/given-log.js';
 import { newEvents } from '../../../../test/support/new-event.js';
 import { tableRows } from '../../../../test/support/table-rows.js';
+import { GATE_APPEND_FUNCTIONS } from './gate-append-functions.js';
 import { PostgresPayloadStore } from './postgres-payload-store.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
 let store: PostgresEventStore;
 let payloads: PostgresPayloadStore;
+let appends: TransactionalAppends;
 beforeEach(async () => {
   database = await createWholeDatabase();
   const { connectionString } = database;
   const common = { connectionString, applicationName: 'a spec' };
   pool = createRelaxedPool({ ...common, maxConnections: 1, onError: () => undefined });
-  store = new PostgresEventStore({ ...common, onConnectionLost: () => undefined, storesPayloads: true });
+  const onConnectionLost = () => undefined;
+  store = new PostgresEventStore({ ...common, onConnectionLost, functions: GATE_APPEND_FUNCTIONS });
   payloads = new PostgresPayloadStore(pool);
+  appends = new TransactionalAppends(store, payloads);
 });
 afterEach(async () => {
   await store.close();
@@ -56,7 +60,7 @@ describe('a payload that an append brings along', () => {
   it('is stored with the events that name it, by no statement of its own', async () => {
     const put = vi.spyOn(payloads, 'put');
     const numbers = [1, 2, 3];
-    await Promise.all(numbers.map((number) => payloads.append(store, beginning(number), payloadOf(number))));
+    await Promise.all(numbers.map((number) => appends.append(beginning(number), { payload: payloadOf(number) })));
     expect(await Promise.all(numbers.map((number) => stored(payloadOf(number))))).toEqual(
       numbers.map((number) => payloadOf(number).body),
     );
@@ -71,7 +75,7 @@ describe('a payload that an append brings along', () => {
       $$ begin raise exception 'refused' using errcode = 'check_violation'; end $$`);
     await pool.query(`create constraint trigger refuse after insert on event_store.events
       deferrable initially deferred for each row execute function refuse()`);
-    await expect(payloads.append(store, beginning(1), payloadOf(1))).rejects.toMatchObject({ code: '23514' });
+    await expect(appends.append(beginning(1), { payload: payloadOf(1) })).rejects.toMatchObject({ code: '23514' });
     expect(await stored(payloadOf(1))).toBeNull();
     expect(await store.heads([beginning(1).stream])).toEqual(new Map());
   });
@@ -79,8 +83,8 @@ describe('a payload that an append brings along', () => {
   it('does not make other appends fail if its own meets a conflict', async () => {
     await store.append(beginning(1));
     const [lost, won, again] = await Promise.allSettled([
-      payloads.append(store, beginning(1), payloadOf(1)),
-      payloads.append(store, beginning(2), payloadOf(2)),
+      appends.append(beginning(1), { payload: payloadOf(1) }),
+      appends.append(beginning(2), { payload: payloadOf(2) }),
       store.append(beginning(3)),
     ]);
     expect(lost).toMatchObject({ status: 'rejected', reason: expect.any(RevisionConflict) as unknown });
@@ -90,19 +94,27 @@ describe('a payload that an append brings along', () => {
 
   it('may be stored already', async () => {
     await payloads.put(payloadOf(1));
-    await payloads.append(store, beginning(1), payloadOf(1));
+    await appends.append(beginning(1), { payload: payloadOf(1) });
     expect(await stored(payloadOf(1))).toBe(payloadOf(1).body);
+  });
+
+  it('is at hand for the reader who asks at once, if it is a result', async () => {
+    const result = { ...payloadOf(1), kind: 'result' as const };
+    await appends.append(beginning(1), { payload: result });
+    await pool.query('delete from gate.payloads');
+    expect(await stored(result)).toBe(result.body);
   });
 
   it('is written by two processes at once, and neither waits for the other in a circle', async () => {
     const { connectionString } = database;
     const common = { connectionString, applicationName: 'another', onConnectionLost: () => undefined };
-    const other = new PostgresEventStore({ ...common, storesPayloads: true });
+    const other = new PostgresEventStore({ ...common, functions: GATE_APPEND_FUNCTIONS });
+    const others = new TransactionalAppends(other, payloads);
     const numbers = Array.from({ length: 200 }, (_, index) => index);
     const ends = await Promise.allSettled(
       numbers.flatMap((number) => [
-        payloads.append(store, beginning(number), payloadOf(number)),
-        payloads.append(other, beginning(number), payloadOf(number)),
+        appends.append(beginning(number), { payload: payloadOf(number) }),
+        others.append(beginning(number), { payload: payloadOf(number) }),
       ]),
     );
     await other.close();
@@ -116,7 +128,7 @@ describe('a payload is written before its append', () => {
   it('if it is long, so that no other append waits behind it', async () => {
     const put = vi.spyOn(payloads, 'put');
     const long = payloadOf(1, JSON.stringify('x'.repeat(20_000)));
-    await payloads.append(store, beginning(1), long);
+    await appends.append(beginning(1), { payload: long });
     expect(put).toHaveBeenCalledExactlyOnceWith(long);
     expect(await stored(long)).toBe(long.body);
   });
@@ -129,7 +141,7 @@ describe('a payload is written before its append', () => {
       onConnectionLost: () => undefined,
     });
     const put = vi.spyOn(payloads, 'put');
-    await payloads.append(elsewhere, beginning(1), payloadOf(1));
+    await new SequentialAppends(elsewhere, payloads).append(beginning(1), { payload: payloadOf(1) });
     expect(put).toHaveBeenCalledOnce();
     await expect(elsewhere.append({ ...beginning(2), payloads: [payloadOf(2)] })).rejects.toThrow(TypeError);
     await elsewhere.close();

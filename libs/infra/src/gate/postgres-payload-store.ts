@@ -1,17 +1,10 @@
 import type pg from 'pg';
-import { payloadArrays } from '#libs/infra/event-store';
+import type { PayloadsBesideLog } from '#libs/infra/event-store';
 import { answered, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
 import type { Digest } from '#libs/crypto';
-import {
-  PayloadStore,
-  requireUndamaged,
-  type Append,
-  type AppendResult,
-  type EventStore,
-  type Payload,
-  type PayloadKind,
-} from '#libs/domain/kernel';
+import { PayloadStore, requireUndamaged, type Payload, type PayloadKind } from '#libs/domain/kernel';
+import { payloadArrays } from './payload-arrays.js';
 
 interface Asked {
   readonly owner: string;
@@ -65,7 +58,7 @@ class RecentPayloads {
  * Payloads in `gate.payloads`. A column of type `text` can hold every body, because RFC 8785 escapes U+0000, the one
  * character that `text` cannot hold.
  */
-export class PostgresPayloadStore extends PayloadStore {
+export class PostgresPayloadStore extends PayloadStore implements PayloadsBesideLog {
   private readonly puts: GatheredCalls<Payload, void>;
   private readonly gets: GatheredCalls<Asked, string | null>;
   private readonly recent = new RecentPayloads();
@@ -82,13 +75,12 @@ export class PostgresPayloadStore extends PayloadStore {
 
   override async put(payload: Payload): Promise<void> {
     await this.puts.of(payload);
-    this.remember(payload);
+    this.noteStored(payload);
   }
 
-  override async append(store: EventStore, append: Append, payload: Payload): Promise<AppendResult> {
-    const result = await super.append(store, append, payload);
-    this.remember(payload);
-    return result;
+  /** Takes note of a payload that was stored by the commit of its append. */
+  noteStored(payload: Payload): void {
+    if (payload.kind === 'result') this.recent.add(keyOf(payload), payload.body);
   }
 
   override async get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null> {
@@ -99,10 +91,6 @@ export class PostgresPayloadStore extends PayloadStore {
     // Checked here and not in `getAll`, so that a damaged payload fails only its own reader.
     if (body !== null) requireUndamaged({ ...asked, body });
     return body;
-  }
-
-  private remember(payload: Payload): void {
-    if (payload.kind === 'result') this.recent.add(keyOf(payload), payload.body);
   }
 
   private async putAll(payloads: readonly Payload[]): Promise<readonly void[]> {

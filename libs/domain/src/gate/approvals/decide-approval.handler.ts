@@ -5,7 +5,6 @@ import {
   Bus,
   DomainError,
   failpoint,
-  PayloadStore,
   RequirementMoved,
   RevisionConflict,
   SYSTEM,
@@ -40,7 +39,6 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   constructor(
     private readonly gate: GateKernel,
     private readonly reviews: ApprovalReviews,
-    private readonly payloads: PayloadStore,
     private readonly starter: ExecutionStarter,
     private readonly bus: Bus,
   ) {}
@@ -96,15 +94,10 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     const metadata = { ...command.metadata, correlation: submission.action };
     const actionCommand = answerCommandOf(command, review, metadata);
     const payload = payloadOf(review);
-    const write = async (events: Append): Promise<AppendResult> => {
-      const required = await this.withRequirements(review, events);
-      return payload === null
-        ? this.gate.store.append(required)
-        : this.payloads.append(this.gate.store, required, payload);
-    };
     // Turns a conflict into `ReviewOutdated`, because the command runner's own retry would decide again with the signers read
     // before.
-    const append = (events: Append): Promise<AppendResult> => write(events).catch(asReviewOutdated);
+    const append = (events: Append): Promise<AppendResult> =>
+      this.gate.appends.append(events, { payload, requires: review.requires }).catch(asReviewOutdated);
     try {
       return await this.gate.runner.run(actionDecider, submission.action, actionCommand, metadata, {
         known: review.folded,
@@ -114,14 +107,6 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       if (error instanceof ReviewOutdated) return null;
       throw error;
     }
-  }
-
-  /** If the store cannot require revisions in the commit, they are compared right before the append. */
-  private async withRequirements({ requires }: ReviewToActBy, events: Append): Promise<Append> {
-    if (this.gate.streams.canRequire) return { ...events, requires };
-    const heads = await this.gate.store.heads([...requires.keys()]);
-    for (const [stream, revision] of requires) if (heads.get(stream) !== revision) throw new ReviewOutdated();
-    return events;
   }
 
   /**

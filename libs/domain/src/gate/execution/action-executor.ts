@@ -104,7 +104,7 @@ export class ActionExecutor {
     bus: Bus,
     private readonly logger: Logger,
   ) {
-    this.recorder = new OutcomeRecorder(gate, payloads, bus, logger);
+    this.recorder = new OutcomeRecorder(gate, bus, logger);
     this.reads = new ReadBack(gate, payloads, bus, logger);
   }
 

@@ -8,7 +8,6 @@ import {
   type Folded,
   type Logger,
   type Payload,
-  type PayloadStore,
   timestampOf,
 } from '../../kernel/index.js';
 import {
@@ -38,11 +37,10 @@ export interface AttemptOutcome {
   readonly withdrawn: string | null;
 }
 
-/** Records outcomes: first the result as a payload, then the event that names its digest. */
+/** Records outcomes: the result as a payload, and the event that names its digest. */
 export class OutcomeRecorder {
   constructor(
     private readonly gate: GateKernel,
-    private readonly payloads: PayloadStore,
     private readonly bus: Bus,
     private readonly logger: Logger,
   ) {}
@@ -80,8 +78,7 @@ export class OutcomeRecorder {
       data: { claim: attempt.claim, outcome: data, withdrawn },
       metadata,
     };
-    const append = (events: Append): Promise<AppendResult> =>
-      result === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, result);
+    const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload: result });
     const { folded: after } = await this.gate.runner.run(actionDecider, attempt.action, command, metadata, {
       known: folded,
       append,

@@ -3,7 +3,6 @@ import { digestOf, type Digest } from '#libs/crypto';
 import {
   actionChannel,
   Bus,
-  PayloadStore,
   type ActionId,
   type Append,
   type AppendResult,
@@ -34,12 +33,11 @@ export class ReportEdgeResult extends Command<void> {
   }
 }
 
-/** Stores the result as a payload before the event that names its digest. */
+/** Stores the result as a payload, no later than the event that names its digest. */
 @CommandHandler(ReportEdgeResult)
 export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult> {
   constructor(
     private readonly gate: GateKernel,
-    private readonly payloads: PayloadStore,
     private readonly bus: Bus,
   ) {}
 
@@ -49,8 +47,7 @@ export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult
     const payload = org !== null && result !== null && 'body' in result ? resultOf(action, org, result.body) : null;
     const resultDigest = result !== null && 'digest' in result ? result.digest : (payload?.digest ?? null);
     const reported: EdgeReport = { ...report, result_digest: resultDigest, has_result: payload !== null };
-    const append = (events: Append): Promise<AppendResult> =>
-      payload === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, payload);
+    const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload });
     const command = { type: 'ReportEdge' as const, data: { report: reported }, metadata };
     await this.gate.runner.run(actionDecider, action, command, metadata, { append });
     this.bus.publish(actionChannel(action), 'recorded');

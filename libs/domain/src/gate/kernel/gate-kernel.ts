@@ -2,6 +2,7 @@ import {
   DomainError,
   type Clock,
   type CommandRunner,
+  type CompoundAppends,
   type EventStore,
   type FoldedStreams,
   type OrgId,
@@ -14,6 +15,8 @@ import type { SealingBacklog } from './sealing-backlog.port.js';
 
 export interface GateKernelParts {
   readonly store: EventStore;
+  /** For events that name a payload, or that require other streams to stand still. */
+  readonly appends: CompoundAppends;
   readonly streams: FoldedStreams;
   readonly runner: CommandRunner;
   readonly registry: ConnectorRegistry;
@@ -30,6 +33,7 @@ export interface GateKernelParts {
  */
 export class GateKernel {
   readonly store: EventStore;
+  readonly appends: CompoundAppends;
   readonly streams: FoldedStreams;
   readonly runner: CommandRunner;
   readonly registry: ConnectorRegistry;
@@ -42,6 +46,7 @@ export class GateKernel {
 
   constructor(parts: GateKernelParts) {
     this.store = parts.store;
+    this.appends = parts.appends;
     this.streams = parts.streams;
     this.runner = parts.runner;
     this.registry = parts.registry;

@@ -1,11 +1,5 @@
 import type { Digest } from '#libs/crypto';
-import {
-  type Append,
-  type AppendResult,
-  type CommandResult,
-  type Payload,
-  type PayloadStore,
-} from '../../kernel/index.js';
+import { type Append, type AppendResult, type CommandResult, type Payload } from '../../kernel/index.js';
 import {
   type ActionCommand,
   actionDecider,
@@ -35,7 +29,6 @@ export const submissionOfCall = (ids: IdempotentIds, call: CallAtGate, digest: D
  */
 export const record = (
   gate: GateKernel,
-  payloads: PayloadStore,
   { command, id, action, requires }: CallAtGate,
   document: Pick<Payload, 'body' | 'digest'>,
   data: Accepted,
@@ -43,8 +36,7 @@ export const record = (
   const { org, actor, requestId, commandId, now } = command.metadata;
   const metadata = { org, actor, requestId, commandId, correlation: id, now };
   const payload: Payload = { owner: id, org: command.org, kind: 'policy_input', ...document };
-  const append = (events: Append): Promise<AppendResult> =>
-    payloads.append(gate.store, requires === null ? events : { requires, ...events }, payload);
+  const append = (events: Append): Promise<AppendResult> => gate.appends.append(events, { payload, requires });
   return gate.runner.run(actionDecider, id, { type: 'SubmitAction', data, metadata }, metadata, {
     known: action,
     append,

@@ -154,7 +154,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     const asked = approval === null ? ofGateway : { approval, ...ofGateway };
     const data = isAtTheEdge ? { edge: edgeOf(metadata.now, edgeResultTimeoutMs), ...ofGateway } : asked;
     const askedAtMs = this.gate.clock.monotonicMs();
-    const { folded } = await record(this.gate, this.payloads, call, document, data).catch(async (error: unknown) => {
+    const { folded } = await record(this.gate, call, document, data).catch(async (error: unknown) => {
       takeBack(this.starter, claimant, error);
       const ended = usedKeyOr(call, error);
       if (charges.length > 0 && ended instanceof KeyIsUsed) await freeUnlessShared(this.gate, call);

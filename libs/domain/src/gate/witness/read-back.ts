@@ -164,7 +164,7 @@ export class ReadBack {
   }
 
   /**
-   * Stores the evidence as a payload, then appends the event that names its digest.
+   * Stores the evidence as a payload, and appends the event that names its digest.
    * @throws {DomainError} from the decider
    */
   async write(
@@ -176,8 +176,7 @@ export class ReadBack {
     const { action: id, org } = (known.state as LivingAction).submission;
     const evidence = observation.evidence === null ? null : evidenceOf(id, org, observation.evidence);
     const command = { type, data: resultOf(observation, evidence?.digest ?? null), metadata };
-    const append = (events: Append): Promise<AppendResult> =>
-      evidence === null ? this.gate.store.append(events) : this.payloads.append(this.gate.store, events, evidence);
+    const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload: evidence });
     await this.gate.runner.run(actionDecider, id, command, metadata, { known, append });
     this.bus.publish(actionChannel(id), 'recorded');
   }

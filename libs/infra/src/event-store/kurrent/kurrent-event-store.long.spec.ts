@@ -1,8 +1,11 @@
-import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
+import { compoundAppendsContract } from '../../../../../test/contracts/compound-appends.contract.js';
+import { eventStoreContract } from '../../../../../test/contracts/event-store.contract.js';
+import { heldBesideLog } from '../../../../../test/support/payloads-beside-log.js';
 import { KURRENT_LOG_UNDER_TEST, startKurrentLog } from '../../../../../test/support/kurrent-log-under-test.js';
+import { SequentialAppends } from '../sequential-appends.js';
 import { KurrentEventStore } from './kurrent-event-store.js';
 
-const start = async (): Promise<EventStoreHarness> => {
+const start = async () => {
   const server = await startKurrentLog();
   const opened: KurrentEventStore[] = [];
   return {
@@ -27,3 +30,14 @@ const start = async (): Promise<EventStoreHarness> => {
 };
 
 eventStoreContract(`kurrent, against ${KURRENT_LOG_UNDER_TEST}`, start);
+
+compoundAppendsContract(`one after the other, against ${KURRENT_LOG_UNDER_TEST}`, async () => {
+  const [log, payloads] = [await start(), heldBesideLog()];
+  return {
+    open: async () => {
+      const store = await log.open();
+      return { store, appends: new SequentialAppends(store, payloads), storedBody: payloads.storedBody };
+    },
+    close: log.close,
+  };
+});

@@ -15,14 +15,16 @@ import {
   recordedAt,
   type RecordedEvent,
   RevisionConflict,
+  type SeenHeads,
   START,
   StoreUnavailable,
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
-import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { SystemClock, SystemRandomness } from '../../runtime/index.js';
 import { AppendBell } from '../append-bell.js';
 import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { GatheredHeads } from '../gathered-heads.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextInOrder, type LogReader, RecentEvents } from '../recent-events.js';
 import { STORE_DEADLINE_MS } from '../store-deadline.js';
@@ -67,8 +69,6 @@ const POLL_INTERVAL_MS = 1_000;
 const PAGE_SIZE = 1_000;
 /** Usually enough: the log ends with a few events of the server itself now and then. */
 const FIRST_END_PAGE_SIZE = 16;
-/** The most callers that share one round of questions for heads. */
-const MAX_HEADS_CALLERS = 256;
 /** The subscription delivers an event some milliseconds after its append was answered. */
 const TELLING_TIMEOUT_MS = 250;
 const REFUSING_TIMEOUT_MS = 1_000;
@@ -81,7 +81,7 @@ const MAX_WAITING_APPENDS = 20_000;
  * All requests go to the leader. After an unclear failure the very same append is sent again, at the same revision with
  * the same ids, and the server answers it as it answered the first one.
  */
-export class KurrentEventStore extends EventStore {
+export class KurrentEventStore extends EventStore implements SeenHeads {
   private readonly clock: Clock;
   private readonly connection: KurrentConnection;
   private readonly bell = new AppendBell();
@@ -90,7 +90,7 @@ export class KurrentEventStore extends EventStore {
   private readonly tracked = new TrackedHeads();
   /** The last search for the end of the log: where it began, and what it found. Events between are the server's own. */
   private lastLook = { begun: START, end: START };
-  private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
+  private readonly headsOf = new GatheredHeads((streams) => this.readHeads(streams));
   /** By stream, the last append under way. The next one waits for it, so that they arrive in the order of the calls. */
   private readonly lanes = new Map<string, Promise<unknown>>();
   private waitingAppends = 0;
@@ -103,7 +103,6 @@ export class KurrentEventStore extends EventStore {
     const { url, deadlineMs = STORE_DEADLINE_MS, onOutage = () => undefined, onWentBack = () => undefined } = options;
     this.clock = options.clock ?? new SystemClock();
     this.connection = new KurrentConnection({ url, deadlineMs, onOutage, onWentBack });
-    this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
     this.tail = options.isLongLived ? this.startTail() : null;
   }
 
@@ -152,20 +151,23 @@ export class KurrentEventStore extends EventStore {
     return events;
   }
 
-  async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const heads = await this.headsOf.of(streams);
-    return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
+  heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.headsOf.of(streams);
   }
 
-  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+  seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
     return this.recent.headsOf(streams);
+  }
+
+  isNext(end: Position, position: Position): boolean {
+    return isNextInOrder(end, position);
   }
 
   head(): Promise<Position> {
     return this.end(this.readLatest);
   }
 
-  override async requireUsable(): Promise<void> {
+  async requireUsable(): Promise<void> {
     await Promise.all([this.head(), this.connection.requireAppends()]);
   }
 
@@ -362,9 +364,7 @@ export class KurrentEventStore extends EventStore {
     return [...whole, ...rest];
   }
 
-  /** One answer for all callers of the same moment. */
-  private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
-    const streams = [...new Set(asked.flat())];
+  private async readHeads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const known = this.tail && (await this.trackedHeads(this.tail, streams));
     const heads = new Map<string, number>();
     await Promise.all(
@@ -373,7 +373,7 @@ export class KurrentEventStore extends EventStore {
         if (head !== null) heads.set(stream, head);
       }),
     );
-    return asked.map(() => heads);
+    return heads;
   }
 
   /**

@@ -1,5 +1,7 @@
+import { transactionalAppendsContract } from '../../../../../test/contracts/compound-appends.contract.js';
 import { eventStoreContract, type EventStoreHarness } from '../../../../../test/contracts/event-store.contract.js';
-import { accompaniedAppendContract } from '../../../../../test/contracts/event-store/accompanied-append.contract.js';
+import { heldBesideLog } from '../../../../../test/support/payloads-beside-log.js';
+import { TransactionalAppends } from '../transactional-appends.js';
 import { MemoryEventStore } from './memory-event-store.js';
 
 const start = (): Promise<EventStoreHarness> => {
@@ -8,4 +10,9 @@ const start = (): Promise<EventStoreHarness> => {
 };
 
 eventStoreContract('memory', start);
-accompaniedAppendContract('memory', start);
+
+transactionalAppendsContract('memory, with payloads elsewhere', () => {
+  const [store, payloads] = [new MemoryEventStore(), heldBesideLog()];
+  const client = { store, appends: new TransactionalAppends(store, payloads, 0), storedBody: payloads.storedBody };
+  return Promise.resolve({ open: () => Promise.resolve(client), close: () => Promise.resolve() });
+});

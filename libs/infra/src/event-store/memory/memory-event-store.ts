@@ -12,26 +12,29 @@ import {
   type RecordedEvent,
   RequirementMoved,
   RevisionConflict,
+  type SeenHeads,
   START,
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
 import { SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { AccompanyingParty } from '../accompanying-party.js';
 import { AppendBell } from '../append-bell.js';
-import { checkAppend, isSendable, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { checkInCommit, isSendable, expectedRevisionOf, revisionNumber } from '../append-rules.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless } from '../recent-events.js';
 import { storeIdOf } from '../store-id.js';
+import type { AppendInCommit, TransactionalStore } from '../transactional-appends.js';
 
 /** All writers share the bell, so polling never finds anything new; the subscription only needs a value. */
 const POLL_INTERVAL_MS = 1_000;
 
 /** For unit tests: it keeps the contract of the port without a server and without durability. */
-export class MemoryEventStore extends EventStore {
+export class MemoryEventStore extends EventStore implements TransactionalStore, SeenHeads {
   private readonly log: RecordedEvent[] = [];
   private readonly streams = new Map<string, RecordedEvent[]>();
   private readonly bell = new AppendBell();
-  private accompanyDeparting: Accompany | null = null;
+  private readonly party = new AccompanyingParty();
 
   constructor(
     private readonly clock: Clock = new SystemClock(),
@@ -40,31 +43,24 @@ export class MemoryEventStore extends EventStore {
     super();
   }
 
-  override get hasGaplessPositions(): boolean {
-    return true;
+  accompany(accompany: Accompany, onError: (error: unknown) => void): () => void {
+    return this.party.join(accompany, onError);
   }
 
-  override get canAccompany(): boolean {
-    return true;
+  isNext(end: Position, position: Position): boolean {
+    return isNextOfGapless(end, position);
   }
 
-  override get canRequire(): boolean {
-    return true;
-  }
-
-  override accompany(accompany: Accompany): () => void {
-    this.accompanyDeparting = accompany;
-    return () => {
-      if (this.accompanyDeparting === accompany) this.accompanyDeparting = null;
-    };
+  async requireUsable(): Promise<void> {
+    await this.head();
   }
 
   storeId(): Promise<string> {
     return storeIdOf(this, this.clock, this.randomness);
   }
 
-  async append(append: Append): Promise<AppendResult> {
-    checkAppend(append, this);
+  async append(append: AppendInCommit): Promise<AppendResult> {
+    checkInCommit(append, false);
     // The answer comes later than the call, as from a server.
     await Promise.resolve();
     const { stream, expectedRevision } = append;
@@ -102,7 +98,7 @@ export class MemoryEventStore extends EventStore {
     return Promise.resolve(this.seenHeads(streams));
   }
 
-  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+  seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
     const heads = new Map<string, number>();
     for (const stream of streams) {
       const recorded = this.streams.get(stream);
@@ -133,7 +129,7 @@ export class MemoryEventStore extends EventStore {
   }
 
   private writeAccompanied(append: Append): void {
-    const companions = this.accompanyDeparting?.(this.departing(append)) ?? null;
+    const companions = this.party.isThere ? this.party.companionsOf(this.departing(append)) : null;
     const requires = [
       ...(companions?.requires ?? []),
       ...(companions?.appends ?? []).map((each) => [each.stream, revisionNumber(each.expectedRevision)] as const),

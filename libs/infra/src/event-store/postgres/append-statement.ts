@@ -1,25 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { Append, Companions, NewEvent, Position, RecordedEvent } from '#libs/domain/kernel';
+import type { Companions, NewEvent, Position, RecordedEvent } from '#libs/domain/kernel';
 import { bigintArray, textArray, uuidArray } from '../../postgres/index.js';
 import { revisionNumber } from '../append-rules.js';
-import { payloadArrays } from './payload-arrays.js';
+import type { AppendInCommit } from '../transactional-appends.js';
+import type { AppendFunctions } from './append-functions.js';
 
 const APPEND = {
   name: 'event_store_append',
   text: 'select stream, is_recorded, revision, log_position from event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-} as const;
-
-/** Its SQL function is installed with the gate's tables, which hold the payloads. */
-const APPEND_WITH_PAYLOADS = {
-  name: 'event_store_append_with_payloads',
-  text: 'select stream, is_recorded, revision, log_position from gate.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
-} as const;
-
-/** Its SQL function is installed with the gate's tables, too. */
-const APPEND_ACCOMPANIED = {
-  name: 'event_store_append_accompanied',
-  text: 'select stream, is_recorded, revision, log_position, is_accompanied from gate.append_accompanied($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)',
 } as const;
 
 /** What is known about a call before it is made. */
@@ -32,8 +21,16 @@ export interface Departure {
   readonly companions: Companions | null;
 }
 
-/** The statement that writes these appends and their companions. */
-export const statementOf = (appends: readonly Append[], departure: Departure | null): pg.QueryConfig => {
+/**
+ * The statement that writes these appends and their companions.
+ * @param functions null if the store was given none: then there are neither payloads nor companions
+ */
+export const statementOf = (
+  appends: readonly AppendInCommit[],
+  departure: Departure | null,
+  functions: AppendFunctions | null,
+): pg.QueryConfig => {
+  if (functions === null) return { values: [...argumentsOf(appends)], ...APPEND };
   const payloads = appends.flatMap((append) => append.payloads ?? []);
   if (departure !== null && departure.companions !== null) {
     const { head, events, companions } = departure;
@@ -46,13 +43,13 @@ export const statementOf = (appends: readonly Append[], departure: Departure | n
       bigintArray(demanded.map(([, revision]) => revision)),
     ];
     const all = argumentsOf([...appends, ...companions.appends]);
-    return { values: [...conditions, ...all, ...payloadArrays(payloads)], ...APPEND_ACCOMPANIED };
+    return { values: [...conditions, ...all, ...functions.payloadArrays(payloads)], ...functions.accompanied };
   }
   if (payloads.length === 0) return { values: [...argumentsOf(appends)], ...APPEND };
-  return { values: [...argumentsOf(appends), ...payloadArrays(payloads)], ...APPEND_WITH_PAYLOADS };
+  return { values: [...argumentsOf(appends), ...functions.payloadArrays(payloads)], ...functions.withPayloads };
 };
 
-const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
+const argumentsOf = (appends: readonly AppendInCommit[]): readonly Buffer[] => {
   const [events, streams, revisions]: [NewEvent[], string[], number[]] = [[], [], []];
   for (const append of appends) {
     let revision = revisionNumber(append.expectedRevision);
@@ -77,7 +74,7 @@ const argumentsOf = (appends: readonly Append[]): readonly Buffer[] => {
 };
 
 /** For each requirement: the stream of the append that has it, the required stream, and its revision. */
-const requirementArrays = (appends: readonly Append[]): readonly Buffer[] => {
+const requirementArrays = (appends: readonly AppendInCommit[]): readonly Buffer[] => {
   const requirements = appends.flatMap(({ stream, requires }) =>
     [...(requires ?? [])].map(([required, revision]) => ({ stream, required, revision })),
   );

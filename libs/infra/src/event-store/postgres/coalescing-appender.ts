@@ -14,7 +14,9 @@ import {
 } from '#libs/domain/kernel';
 import { TransientMap } from '../../runtime/index.js';
 import { answered, isPassing, isRefusedStatement, translateDatabaseError } from '../../postgres/index.js';
-import { checkAppend, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import { checkInCommit, expectedRevisionOf, revisionNumber } from '../append-rules.js';
+import type { AppendInCommit } from '../transactional-appends.js';
+import type { AppendFunctions } from './append-functions.js';
 import { type Departure, statementOf, trialStatement } from './append-statement.js';
 
 const MAX_BATCH_APPENDS = 256;
@@ -35,8 +37,8 @@ interface OutcomeRow {
 export interface AppenderOptions {
   /** How long an append is retried while the server does not answer. */
   readonly deadlineMs: number;
-  /** Whether the gate's tables are in the same database. */
-  readonly storesPayloads: boolean;
+  /** What writes payloads and companions; null if nothing does, so that appends have neither. */
+  readonly functions: AppendFunctions | null;
 }
 
 /** What the answer to one call shows about the log. */
@@ -71,10 +73,10 @@ class Waiting {
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    readonly append: Append,
-    { deadlineMs, storesPayloads }: AppenderOptions,
+    readonly append: AppendInCommit,
+    { deadlineMs, functions }: AppenderOptions,
   ) {
-    const bytes = checkAppend(append, { storesPayloads, canRequire: true });
+    const bytes = checkInCommit(append, functions !== null);
     this.bytes = bytes + (append.payloads ?? []).reduce(addBody, 0);
     this.result = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -116,7 +118,7 @@ class Company {
   private readonly written = new Set<string>();
   private readonly required = new Set<string>();
 
-  admits({ stream, requires }: Append): boolean {
+  admits({ stream, requires }: AppendInCommit): boolean {
     const isAtOdds = this.required.has(stream) || [...(requires?.keys() ?? [])].some((each) => this.written.has(each));
     if (isAtOdds) return false;
     this.written.add(stream);
@@ -144,7 +146,7 @@ export class CoalescingAppender {
     private readonly listener: AppenderListener,
   ) {}
 
-  append(append: Append): Promise<AppendResult> {
+  append(append: AppendInCommit): Promise<AppendResult> {
     if (this.isClosed) throw new StoreUnavailable('the store was closed');
     if (this.waitingCount >= MAX_WAITING_APPENDS) throw new StoreUnavailable('too many appends are waiting');
     const waiting = new Waiting(append, this.options);
@@ -236,7 +238,7 @@ export class CoalescingAppender {
 
   private async send(batch: readonly Waiting[], departure: Departure | null): Promise<void> {
     const appends = batch.map(({ append }) => append);
-    const { rows } = await this.pool.query<OutcomeRow>(statementOf(appends, departure));
+    const { rows } = await this.pool.query<OutcomeRow>(statementOf(appends, departure, this.options.functions));
     const [first] = rows;
     const isAllWritten = first?.stream === null;
     if (isAllWritten) {

@@ -6,8 +6,6 @@ import {
   type AppendResult,
   type Bus,
   type Clock,
-  type Companions,
-  type DepartingAppends,
   EventStore,
   type Position,
   type Randomness,
@@ -15,19 +13,24 @@ import {
   recordedAt,
   type RecordedEvent,
   START,
+  type SeenHeads,
   type StoreUnavailable,
   type SubscribeOptions,
   type Subscription,
 } from '#libs/domain/kernel';
 import { createDurablePool, isPassing, textArray, translateDatabaseError, WriteDoubt } from '../../postgres/index.js';
-import { GatheredCalls, SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { SystemClock, SystemRandomness } from '../../runtime/index.js';
+import { AccompanyingParty } from '../accompanying-party.js';
 import { AppendBell } from '../append-bell.js';
 import { isSendable } from '../append-rules.js';
+import { GatheredHeads } from '../gathered-heads.js';
 import { LogSubscription } from '../log-subscription.js';
 import { isNextOfGapless, type LogReader, RecentEvents } from '../recent-events.js';
 import { SharedBell } from '../shared-bell.js';
 import { STORE_DEADLINE_MS } from '../store-deadline.js';
 import { storeIdOf } from '../store-id.js';
+import type { AppendInCommit, TransactionalStore } from '../transactional-appends.js';
+import type { AppendFunctions } from './append-functions.js';
 import type { Departure } from './append-statement.js';
 import { CoalescingAppender, recordedAfter } from './coalescing-appender.js';
 import { SeenLog } from './seen-log.js';
@@ -47,8 +50,11 @@ export interface PostgresEventStoreOptions {
    * Shared with the process's other connections, because a row may be refused before an append is. Default: its own.
    */
   readonly doubt?: WriteDoubt;
-  /** Whether the gate's tables are in the same database, so that an append can store its payloads. Default false. */
-  readonly storesPayloads?: boolean;
+  /**
+   * What writes payloads and companions in the commit of an append, if it is installed in the same database. Default:
+   * none, so that appends have neither.
+   */
+  readonly functions?: AppendFunctions;
   /** How long one call is retried while the server does not answer. Default 5 s. */
   readonly deadlineMs?: number;
   /** How often a subscription reads the log in case other processes have appended. Default 200 ms. */
@@ -64,8 +70,6 @@ const MAX_READ_CONNECTIONS = 4;
 /** The time limit of one try of an append; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
 const PAGE_SIZE = 1_000;
-/** The most callers that share one query for heads. */
-const MAX_HEADS_CALLERS = 256;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 250;
 
@@ -109,18 +113,18 @@ const HEAD = {
 } as const;
 
 /** The log in PostgreSQL tables: positions without gaps, in order of commit (docs/adr/0003). */
-export class PostgresEventStore extends EventStore {
+export class PostgresEventStore extends EventStore implements TransactionalStore, SeenHeads {
   private readonly appendPool: pg.Pool;
   private readonly readPool: pg.Pool;
   private readonly bell = new AppendBell();
   private shared: SharedBell | null = null;
   private readonly readers = new Set<LogReader>();
   private readonly recent = new RecentEvents(isNextOfGapless, this.readers);
-  private readonly headsOf: GatheredCalls<readonly string[], ReadonlyMap<string, number>>;
+  private readonly headsOf = new GatheredHeads((streams) => this.readHeads(streams));
   private readonly appender: CoalescingAppender;
   private readonly deadlineMs: number;
   private knownStoreId: string | null = null;
-  private accompanyDeparting: Accompany | null = null;
+  private readonly party = new AccompanyingParty();
   private readonly seen: SeenLog;
   private readonly doubt: WriteDoubt;
   private trial: Promise<void> | null = null;
@@ -148,10 +152,9 @@ export class PostgresEventStore extends EventStore {
       statementTimeoutMs: this.deadlineMs,
       plansOnce: true,
     });
-    const { deadlineMs, storesPayloads } = this;
     this.appender = new CoalescingAppender(
       this.appendPool,
-      { deadlineMs, storesPayloads },
+      { deadlineMs: this.deadlineMs, functions: options.functions ?? null },
       {
         onDeparture: (appends) => this.onDeparture(appends),
         onFailed: () => this.doubt.raise(),
@@ -163,31 +166,14 @@ export class PostgresEventStore extends EventStore {
         },
       },
     );
-    this.headsOf = new GatheredCalls((asked) => this.readHeads(asked), { maxItems: MAX_HEADS_CALLERS });
   }
 
-  override get storesPayloads(): boolean {
-    return this.options.storesPayloads ?? false;
+  accompany(accompany: Accompany, onError: (error: unknown) => void): () => void {
+    return this.options.functions === undefined ? () => undefined : this.party.join(accompany, onError);
   }
 
-  override get hasGaplessPositions(): boolean {
-    return true;
-  }
-
-  override get canRequire(): boolean {
-    return true;
-  }
-
-  /** The SQL function that writes companions is installed with the gate's tables, as the one for payloads is. */
-  override get canAccompany(): boolean {
-    return this.storesPayloads;
-  }
-
-  override accompany(accompany: Accompany): () => void {
-    if (this.canAccompany) this.accompanyDeparting = accompany;
-    return () => {
-      if (this.accompanyDeparting === accompany) this.accompanyDeparting = null;
-    };
+  isNext(end: Position, position: Position): boolean {
+    return isNextOfGapless(end, position);
   }
 
   async storeId(): Promise<string> {
@@ -195,7 +181,7 @@ export class PostgresEventStore extends EventStore {
     return (this.knownStoreId ??= await storeIdOf(this, clock, randomness));
   }
 
-  async append(append: Append): Promise<AppendResult> {
+  async append(append: AppendInCommit): Promise<AppendResult> {
     return this.appender.append(append);
   }
 
@@ -220,16 +206,19 @@ export class PostgresEventStore extends EventStore {
     return this.seen.see(events);
   }
 
-  override tellOn(bus: Bus): void {
+  /**
+   * Lets this process ring the bus when it has appended, and read the log when another process rings. Without the bus,
+   * and if a message is lost, each process finds by polling what others appended.
+   */
+  tellOn(bus: Bus): void {
     this.shared = new SharedBell(bus, () => this.bell.ring());
   }
 
-  async heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const heads = await this.headsOf.of(streams);
-    return new Map(streams.flatMap((stream) => (heads.has(stream) ? [[stream, heads.get(stream) as number]] : [])));
+  heads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.headsOf.of(streams);
   }
 
-  override seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
+  seenHeads(streams: readonly string[]): ReadonlyMap<string, number> {
     return this.recent.headsOf(streams);
   }
 
@@ -243,7 +232,7 @@ export class PostgresEventStore extends EventStore {
    * that is rolled back, until one succeeds. For a long time there may be no other append, because a failing health
    * check keeps callers away.
    */
-  override async requireUsable(): Promise<void> {
+  async requireUsable(): Promise<void> {
     await this.head();
     if (!this.doubt.isRaised) return;
     this.trial ??= this.appender.requireAppends().finally(() => (this.trial = null));
@@ -277,9 +266,9 @@ export class PostgresEventStore extends EventStore {
 
   private onDeparture(appends: readonly Append[]): Departure | null {
     const head = this.recent.end;
-    if (this.accompanyDeparting === null || head === null) return null;
+    if (!this.party.isThere || head === null) return null;
     const events = recordedAfter(head, appends);
-    const companions = this.companionsOf({
+    const companions = this.party.companionsOf({
       events,
       since: (position) => this.recent.since(position),
       beginningOf: (stream, count) => (count === 0 ? [] : this.recent.ofStream(stream, 0, count)),
@@ -287,15 +276,6 @@ export class PostgresEventStore extends EventStore {
     if (companions === null || companions.appends.every(isSendable)) return { head, events, companions };
     companions.ended('left_out');
     return { head, events, companions: null };
-  }
-
-  /** An error of the accompanying party is ignored, because the appends themselves must be written. */
-  private companionsOf(departing: DepartingAppends): Companions | null {
-    try {
-      return this.accompanyDeparting?.(departing) ?? null;
-    } catch {
-      return null;
-    }
   }
 
   /** Events that this process has just appended are not read again; the rest of the log is read. */
@@ -308,12 +288,9 @@ export class PostgresEventStore extends EventStore {
     return events;
   }
 
-  /** One query for all callers of the same moment. */
-  private async readHeads(asked: readonly (readonly string[])[]): Promise<readonly ReadonlyMap<string, number>[]> {
-    const streams = [...new Set(asked.flat())];
+  private async readHeads(streams: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.read<{ stream: string; revision: string }>(HEADS, [textArray(streams)]);
-    const heads = new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
-    return asked.map(() => heads);
+    return new Map(rows.map(({ stream, revision }) => [stream, Number(revision)]));
   }
 
   /**

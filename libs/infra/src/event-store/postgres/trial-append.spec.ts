@@ -57,7 +57,7 @@ describe('an append on trial', () => {
     const still = standingStill(pool, async () => appended.push(await store.append(firstOf(newStream()))));
     const appender = new CoalescingAppender(
       still,
-      { deadlineMs: DEADLINE_MS, storesPayloads: false },
+      { deadlineMs: DEADLINE_MS, functions: null },
       { onDeparture: () => null, onAnswered: () => undefined, onFailed: () => undefined },
     );
     await appender.requireAppends();

@@ -1,5 +1,5 @@
 import type { Payload } from '#libs/domain/kernel';
-import { textArray } from '../../postgres/index.js';
+import { textArray } from '#libs/infra/postgres';
 
 /** Payloads as arrays for the parameters of a statement: owners, kinds, digests, organizations, bodies. */
 export const payloadArrays = (payloads: readonly Payload[]): readonly Buffer[] => [
