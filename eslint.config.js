@@ -85,6 +85,16 @@ const INVALIDATION = [
   },
 ];
 
+/** A question what an adapter can do spreads to every caller of its port. */
+const CAPABILITIES = [
+  {
+    selector:
+      ':matches(MethodDefinition, TSAbstractMethodDefinition)[kind="get"][key.name=/^(can|has|stores|supports)[A-Z]/]',
+    message:
+      'A port does not say what its adapters can do. Make a port with two implementations, and choose between them where the deployment is wired (docs/adr/0028).',
+  },
+];
+
 const CLOCK_AND_CHANCE = [
   {
     selector: 'MemberExpression[object.name=/^(Date|performance)$/][property.name="now"]',
@@ -332,6 +342,12 @@ export default defineConfig(
     files: ['libs/{domain,crypto}/**/*.ts'],
     rules: {
       'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT, ...CLOCK_AND_CHANCE],
+    },
+  },
+  {
+    files: ['libs/domain/**/*.port.ts', 'libs/domain/**/*.ports.ts'],
+    rules: {
+      'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT, ...CLOCK_AND_CHANCE, ...CAPABILITIES],
     },
   },
   {

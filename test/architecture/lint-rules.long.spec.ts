@@ -18,6 +18,7 @@ const CONSOLE_VIEW = 'apps/console/src/kit/kit.tsx';
 const CONSOLE_QUERIES = 'apps/console/src/agents/queries.ts';
 const CONSOLE_SCREEN = 'apps/console/src/agents/agent-screen.tsx';
 const PREFERENCES = 'apps/console/src/kernel/preferences.ts';
+const PORT = 'libs/domain/src/kernel/planted.port.ts';
 const EXISTING = 'libs/domain/src/kernel/clock.port.ts';
 
 // Rules about syntax need no types, so that the planted text may stand in a file that does not exist.
@@ -32,6 +33,7 @@ const rulesBroken = async (eslint: ESLint, path: string, code: string): Promise<
 const SYNTAX = 'no-restricted-syntax';
 const IMPORTS = '@typescript-eslint/no-restricted-imports';
 const used = (name: string): string => `\nexport const used = ${name};\n`;
+const capability = (name: string): string => `\nexport abstract class Port { abstract get ${name}(): boolean; }\n`;
 const lines = (count: number): string => 'export {};\n'.repeat(count);
 
 const REFUSED: readonly (readonly [title: string, path: string, code: string, rule: string])[] = [
@@ -39,6 +41,7 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
   ['the domain makes no date of now', DOMAIN, used('new Date()'), SYNTAX],
   ['the domain makes no text of now', DOMAIN, used('Date()'), SYNTAX],
   ['the domain measures no time', DOMAIN, used('performance.now()'), SYNTAX],
+  ['a port does not say what its adapters can do', PORT, capability('canRequire'), SYNTAX],
   ['the domain rolls no dice', DOMAIN, used('Math.random()'), SYNTAX],
   ['the domain makes no random id', DOMAIN, `import { randomUUID } from 'node:crypto';${used('randomUUID')}`, IMPORTS],
   ['libs/crypto reads no clock', CRYPTO, used('Date.now()'), SYNTAX],
