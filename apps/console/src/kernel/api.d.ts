@@ -1674,7 +1674,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a policy against a file of cases
-         * @description Each case of the file is a call and the decision that it is to have; the answer tells of each what the source says. The file is a YAML list of at most 1 MiB and 1,000 cases. What a case leaves out of its input is what the tool of the organization says of itself, and else nobody in particular. Nothing is stored. One is judged at a time, and each person and key may send 60 a minute.
+         * @description Each case of the file is a call and the decision that it is to have; the answer tells of each what the source says. The file is a YAML list of at most 1 MiB and 1,000 cases. What a case leaves out of its input is taken from the organization's tool of that name, and otherwise is neutral: an agent named `test-agent`, no user, no session and no signed intent. Nothing is stored. A process of the service judges one file at a time, so another waits for it; each person and key may send 60 a minute.
          */
         post: operations["testPolicy"];
         delete?: never;
@@ -2510,8 +2510,8 @@ export interface components {
                 may_deny: boolean;
             };
             /**
-             * @description In a session. Every bound of a budget that the call was charged to when it was submitted, and what is used of it now. While
-             *     the call waits it holds its share, so `used` is what an approval leaves.
+             * @description In a session. Every bound of a budget that the call was charged to when it was submitted, and what is used of it now. `used`
+             *     includes the share of the waiting call itself, so an approval does not raise it.
              */
             budgets?: {
                 budget: components["schemas"]["BudgetName"];
@@ -2668,7 +2668,7 @@ export interface components {
             status: "passing" | "warnings" | "failing";
             /** @description In the order in which they were made. What rests on a check that failed is skipped. */
             checks: {
-                /** @description `config`, `credentials`, `destination`, `tls`, `auth`, and what a type checks beside them. */
+                /** @description Every type checks `config`, `credentials`, `destination` and `tls`; a type may add its own, as `rest` adds `auth`. */
                 check: string;
                 /** @enum {string} */
                 status: "passed" | "skipped" | "failed";
@@ -3587,7 +3587,7 @@ export interface components {
             /** @enum {unknown} */
             purpose: "sign_in" | "invite";
             email: string | null;
-            /** @description Null where the person belongs to several organizations. */
+            /** @description An invitation names its organization. A sign-in link names one if the person belongs to exactly one, and else null. */
             org: null | {
                 id: components["schemas"]["OrgId"];
                 name: string;
@@ -3856,7 +3856,7 @@ export interface components {
             object: "policy";
             id: components["schemas"]["PolicyId"];
             name: string;
-            /** @description The slot that one of its versions is in; null when none decides anything. */
+            /** @description The slot that one of its versions is in: `enforce` if one is enforced, else `shadow`. Null if no version is in a slot. */
             activation: components["schemas"]["PolicyMode"] | null;
             enforced_version: components["schemas"]["PolicyVersionId"] | null;
             shadow_version: components["schemas"]["PolicyVersionId"] | null;
@@ -4821,7 +4821,7 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+        /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
         Version: components["schemas"]["ApiVersion"];
         /** @description Names this request for 24 hours, so that sending it again does not do it again. */
         IdempotencyKey: string;
@@ -4928,7 +4928,7 @@ export interface operations {
                 "expand[]"?: "usage"[];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -4961,7 +4961,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5065,7 +5065,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5122,7 +5122,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5179,7 +5179,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5215,7 +5215,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5270,7 +5270,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5305,7 +5305,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5363,7 +5363,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5399,7 +5399,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5464,7 +5464,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5509,7 +5509,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5560,7 +5560,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5611,7 +5611,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5678,7 +5678,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -5711,7 +5711,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -5745,7 +5745,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5797,7 +5797,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5848,7 +5848,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -5891,7 +5891,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -5942,7 +5942,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -5975,7 +5975,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6052,7 +6052,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -6171,7 +6171,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -6214,7 +6214,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -6261,7 +6261,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -6310,7 +6310,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -6343,7 +6343,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6431,7 +6431,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -6468,7 +6468,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -6509,7 +6509,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -6677,7 +6677,7 @@ export interface operations {
                 last_event_id?: components["schemas"]["EventCursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The same, as browsers send it when they come again. It wins over the parameter. */
                 "Last-Event-ID"?: components["schemas"]["EventCursor"];
@@ -6759,7 +6759,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -6792,7 +6792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7029,7 +7029,7 @@ export interface operations {
                 "expand[]"?: ("request" | "result" | "events")[];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -7064,7 +7064,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7104,7 +7104,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7160,7 +7160,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7200,7 +7200,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7268,7 +7268,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7345,7 +7345,7 @@ export interface operations {
                 window?: components["schemas"]["OverviewWindow"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7466,7 +7466,7 @@ export interface operations {
                 by?: components["schemas"]["StatsBy"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7525,7 +7525,7 @@ export interface operations {
                 by?: components["schemas"]["StatsBy"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7652,7 +7652,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7685,7 +7685,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -7739,7 +7739,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7794,7 +7794,7 @@ export interface operations {
                 to?: components["schemas"]["Timestamp"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7831,7 +7831,7 @@ export interface operations {
                 from?: components["schemas"]["Timestamp"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -7988,7 +7988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8031,7 +8031,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8073,7 +8073,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8117,7 +8117,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8162,7 +8162,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8204,7 +8204,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8239,7 +8239,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8271,7 +8271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -8320,7 +8320,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8353,7 +8353,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8383,7 +8383,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8426,7 +8426,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8473,7 +8473,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8527,7 +8527,7 @@ export interface operations {
                 status?: components["schemas"]["MembershipStatus"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8559,7 +8559,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8626,7 +8626,7 @@ export interface operations {
                 "keep_keys[]"?: components["schemas"]["KeyId"][];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -8661,7 +8661,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -8713,7 +8713,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8745,7 +8745,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8792,7 +8792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -8827,7 +8827,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8883,7 +8883,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -8916,7 +8916,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8965,7 +8965,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9007,7 +9007,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -9055,7 +9055,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9121,7 +9121,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9193,7 +9193,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9304,7 +9304,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9409,7 +9409,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -9475,7 +9475,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -9512,7 +9512,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9576,7 +9576,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -9630,7 +9630,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9684,7 +9684,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9736,7 +9736,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9824,7 +9824,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -9856,7 +9856,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -9992,7 +9992,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10032,7 +10032,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -10101,7 +10101,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -10142,7 +10142,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description The ETag of a copy that the caller holds. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10178,7 +10178,7 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path?: never;
@@ -10210,7 +10210,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10281,7 +10281,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -10333,7 +10333,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -10376,7 +10376,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -10442,7 +10442,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10515,7 +10515,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10588,7 +10588,7 @@ export interface operations {
                 status?: components["schemas"]["DeliveryStatus"][];
             };
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
             };
             path: {
@@ -10624,7 +10624,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The API version to apply, sent once. Left out, the organization's pinned version, or the latest. */
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
                 /** @description Names this request for 24 hours, so that sending it again does not do it again. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -5,8 +5,9 @@
  */
 
 /**
- * In the order of an action's life. A name that ends with `.ack` is the moment after an append was written and its
- * answer lost; the same name without `.ack` is the moment before the append. The event store itself hits both.
+ * In the order of an action's life. A name that ends with `.ack` is the moment after an append was written and before
+ * its answer is given, so a fault there can lose the answer; the same name without `.ack` (for `seal.ack` it is
+ * `seal.signed`) is the moment before the append. The event store itself hits both.
  */
 export const FAILPOINTS = [
   /** A call has been read; nothing is stored. */

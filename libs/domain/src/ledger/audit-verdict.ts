@@ -22,8 +22,8 @@ export type AuditFaultCode =
   /** The signature of the deed's COSE form does not verify under that key. */
   | 'bad_cose_signature'
   /**
-   * The deed's key was not active or was revoked when it was sealed; or the key was retired as of a time before the
-   * deed's; or the deed is dated before the deed that it follows.
+   * The deed's key was not active or was revoked when it was sealed; or the key was retired as of a time at or
+   * before the deed's; or the deed is dated before the deed that it follows.
    */
   | 'key_not_valid'
   /**
