@@ -4,10 +4,11 @@ import { IfPresent } from './shape.js';
 
 /** A reason that a person may give: `checkedReason` of the domain says the rest, this keeps what is too long out early. */
 export const ReasonText = (): PropertyDecorator => {
-  const rules = [
-    IfPresent(),
-    IsString({ message: 'must be a string' }),
+  // The order in which stacked decorators register, so that the type is the first thing a client is told of.
+  const fromTheBottomUp = [
     MaxLength(REASON_MAX_CHARACTERS, { message: `must have at most ${REASON_MAX_CHARACTERS} characters` }),
+    IsString({ message: 'must be a string' }),
+    IfPresent(),
   ];
-  return (target, property) => rules.forEach((rule) => rule(target, property));
+  return (target, property) => fromTheBottomUp.forEach((rule) => rule(target, property));
 };
