@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/crypto';
-import { statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gate';
+import { courseOf, statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gate';
 import { DomainError, epochMsOf, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { ReadAction } from './action-reader.js';
 
@@ -56,7 +56,8 @@ const refusalOf = (action: LivingAction, status: Unrun, { isReplay }: { readonly
   const { decision, approval } = action;
   if (status === 'expired') return { code: 'approval_expired', message: ERROR_CATALOGUE.approval_expired.message };
   if (status === 'cancelled') return { code: 'conflict', message: CANCELLED };
-  if (decision?.outcome !== 'deny') return { code: 'policy_denied', message: deniedByPerson(approval?.reason ?? null) };
+  if (decision === null || courseOf(decision) !== 'ends')
+    return { code: 'policy_denied', message: deniedByPerson(approval?.reason ?? null) };
   const code = decision.code ?? 'policy_denied';
   const message = (isReplay ? STOPPED_THEN[code] : undefined) ?? decision.message ?? ERROR_CATALOGUE[code].message;
   return { code, message };

@@ -19,6 +19,7 @@ export {
   type BriefApproval,
   type BudgetCharge,
   type Claimant,
+  courseOf,
   type Decision,
   doesFollow,
   type EdgeReport,

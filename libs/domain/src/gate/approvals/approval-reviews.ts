@@ -25,6 +25,7 @@ import {
   actionOfApproval,
   parseToolName,
   connectorRefOf,
+  courseOf,
   isLiving,
 } from '../action/index.js';
 import { contextDocument, contextOf, type ApprovalContext } from './approval-context.js';
@@ -171,7 +172,7 @@ export class ApprovalReviews {
       const required = Math.max(approval.required, terms.required);
       return { terms: { rule_id: decision.rule_id, approvers, required }, rule: decision };
     }
-    if (decision.outcome !== 'deny') return recordedTerms(action);
+    if (courseOf(decision) !== 'ends') return recordedTerms(action);
     return {
       ...recordedTerms(action),
       obstacle: obstacleOf(decision.code ?? 'policy_denied', decision.message ?? undefined),
