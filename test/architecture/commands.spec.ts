@@ -12,29 +12,72 @@ const controllers = readdirSync(API, { recursive: true })
 
 const text = (name: string): string => readFileSync(join(API, name), 'utf8');
 
-/** Routes that a client changes something by, as their methods say. */
-const CHANGING = /^\s*@(?:Post|Put|Patch|Delete)\(/m;
+/** Where a member of a class begins that is a route or private. */
+const MEMBER = /^ {2}(?=@(?:Get|Post|Put|Patch|Delete)\(|private (?!readonly))/m;
+const CHANGING = /^@(?:Post|Put|Patch|Delete)\(/;
+const SENDS = 'commands.execute(';
+
+/** Names of the methods by which a client changes something, as HTTP has it, and which send no command, not by a private method either. */
+const withoutCommand = (controller: string): readonly string[] => {
+  const members = controller.split(MEMBER).slice(1);
+  const senders = members
+    .filter((member) => member.startsWith('private') && member.includes(SENDS))
+    .map((member) => `this.${/^private (?:async )?(\w+)/.exec(member)?.[1] ?? ''}(`);
+  return members
+    .filter((member) => CHANGING.test(member) && ![SENDS, ...senders].some((call) => member.includes(call)))
+    .map((member) => /^ {2}(?:async )?(\w+)\(/m.exec(member)?.[1] ?? member);
+};
 
 /** Changing methods that append no event as a command does (docs/adr/0030). Each with what it does instead. */
 const WITHOUT_A_COMMAND: Readonly<Record<string, string>> = {
-  'approvals/approval-links.controller.ts': 'reads what a link shows; a decision is a command of LinkedApprovals',
-  'connectors/connector-tests.controller.ts': 'runs checks and keeps their result as a row',
-  'gate/resolve-tools.controller.ts': 'reads',
-  'gate/verify-intent.controller.ts': 'reads',
-  'people/sessions.controller.ts': 'ends sessions, whose answers are cookies',
-  'people/sign-in.controller.ts': 'opens sessions, whose answers are cookies',
-  'policies/dry-run-policy.controller.ts': 'reads',
-  'policies/preview-policy.controller.ts': 'reads',
-  'policies/test-policy.controller.ts': 'reads',
-  'replays/replays.controller.ts': 'orders work that rows tell of',
-  'webhooks/webhook-deliveries.controller.ts': 'sends, and keeps what came of it as a row',
+  'approvals/approval-links.controller.ts preview': 'reads what a link shows',
+  'approvals/approval-links.controller.ts decide': 'LinkedApprovals sends the command',
+  'connectors/connector-tests.controller.ts test': 'runs checks and keeps their result as a row',
+  'gate/resolve-tools.controller.ts resolve': 'reads',
+  'gate/verify-intent.controller.ts verify': 'reads',
+  'people/sessions.controller.ts switchOrg': 'ends a session and opens another, whose answers are cookies',
+  'people/sessions.controller.ts logout': 'ends sessions, whose answers are cookies',
+  'people/sessions.controller.ts end': 'ends a session, whose answers are cookies',
+  'people/sign-in.controller.ts login': 'orders a mail',
+  'people/sign-in.controller.ts preview': 'reads what a link is for',
+  'people/sign-in.controller.ts callback': 'opens a session, whose answers are cookies',
+  'policies/dry-run-policy.controller.ts dryRun': 'reads',
+  'policies/policies.controller.ts lint': 'reads',
+  'policies/preview-policy.controller.ts preview': 'reads',
+  'policies/test-policy.controller.ts test': 'reads',
+  'replays/replays.controller.ts start': 'orders work that rows tell of',
+  'replays/replays.controller.ts cancel': 'ends work that rows tell of',
+  'webhooks/webhook-deliveries.controller.ts test': 'sends, and keeps what came of it as a row',
+  'webhooks/webhook-deliveries.controller.ts redeliver': 'sends, and keeps what came of it as a row',
 };
 
 describe('a route that changes something', () => {
   it('sends a command, or says here what it does instead', () => {
-    const without = controllers.filter((name) => CHANGING.test(text(name)) && !text(name).includes('CommandBus'));
+    const without = controllers.flatMap((name) => withoutCommand(text(name)).map((method) => `${name} ${method}`));
     // Not listed: inject CommandBus and send a command of libs/domain/src/<context>/handlers (docs/add-an-endpoint.md).
     expect(without).toEqual(Object.keys(WITHOUT_A_COMMAND));
+  });
+
+  it('is found beside others that send one', () => {
+    const controller = `class Planted {
+  constructor(private readonly commands: CommandBus, private readonly beside: Beside) {}
+
+  @Get('shown')
+  shown() { return this.beside.read(); }
+
+  @Post('sent')
+  @Route({ status: 201 })
+  async sent() { await this.commands.execute(new Sent()); }
+
+  @Delete('planted')
+  async planted() { await this.beside.change(); }
+
+  @Post('told')
+  told() { return this.change(); }
+
+  private async change() { return this.commands.execute(new Told()); }
+}`;
+    expect(withoutCommand(controller)).toEqual(['planted']);
   });
 
   it('knows no service that changes a stream beside its commands', () => {
