@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { decodeBase64url, encodeBase64url, encodeHex, EncodingError } from './base64url.js';
 import { checkArguments } from './call-arguments.js';
 import { type Digest, digestOf, isDigest } from './digest.js';
-import { REFERENCE_PATTERN } from './deed-schema.js';
+import { MAX_TOOL_BYTES, REFERENCE_PATTERN } from './deed-schema.js';
 import { KID_PATTERN, SIGNATURE_BYTES, type SigningKey, type VerifiedPublicKey } from './ed25519.js';
 import { isId } from './ids.js';
 import { canonicalBytes, canonicalize } from './jcs.js';
@@ -23,7 +23,6 @@ export const INTENT_MAX_LIFETIME_MS = 300_000;
 export const INTENT_MAX_BYTES = INTENT_PROFILE.maxBytes;
 
 const NONCE_BYTES = 16;
-const MAX_TOOL_BYTES = 200;
 /** No header of this length reaches the service; without a bound the first check would decode whatever arrives. */
 const MAX_ENCODED_BYTES = 1_048_576;
 

@@ -1,4 +1,4 @@
-import { idPattern, type JsonObject, type JsonValue } from '#libs/crypto';
+import { idPattern, type JsonObject, type JsonValue, MAX_TOOL_BYTES } from '#libs/crypto';
 import { IsInt, IsObject, IsString, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
 import { IfPresent } from '../http/shape.js';
 
@@ -40,7 +40,9 @@ export class DryRunPolicyBody {
 export const PREVIEWED_ACTIONS = { min: 100, max: 2_000, default: 1_000 } as const;
 
 const COUNT = { message: `must be a whole number from ${PREVIEWED_ACTIONS.min} to ${PREVIEWED_ACTIONS.max}` };
-const TOOL = { message: 'must be the name of a tool, or a glob with at most three stars, of at most 200 bytes' };
+const TOOL = {
+  message: `must be the name of a tool, or a glob with at most three stars, of at most ${MAX_TOOL_BYTES} bytes`,
+};
 
 /** POST /v1/policies/preview. */
 export class PreviewPolicyBody {
@@ -60,7 +62,7 @@ export class PreviewPolicyBody {
   @IfPresent()
   @Matches(/^(?:[^*]*\*){0,3}[^*]*$/, TOOL)
   @Matches(/^[\x20-\x7e]+$/, TOOL)
-  @MaxLength(200, TOOL)
+  @MaxLength(MAX_TOOL_BYTES, TOOL)
   @IsString(TOOL)
   tool?: string;
 }

@@ -1,4 +1,4 @@
-import { checkArguments, type JsonObject, type JsonValue, StrictJsonError } from '#libs/crypto';
+import { checkArguments, type JsonObject, type JsonValue, MAX_TOOL_BYTES, StrictJsonError } from '#libs/crypto';
 import {
   CALL_MODES,
   type CallMode,
@@ -82,17 +82,12 @@ class Unfit extends Error {
 
 const unfit = (path: string, must: string): Unfit => new Unfit({ path, message: `The field ${path} ${must}.` });
 
-const TOOL_MAX_CHARACTERS = 200;
-
 const trialInput = (value: JsonValue, path: string): TrialInput => {
   const members = membersOf(value, path, INPUT_MEMBERS);
   const at = (name: string): string => `${path}.${name}`;
   const tool = members['tool'];
-  if (typeof tool !== 'string' || tool === '' || tool.length > TOOL_MAX_CHARACTERS) {
-    throw unfit(
-      at('tool'),
-      `must be the name of a tool, <connector>.<tool>, of at most ${TOOL_MAX_CHARACTERS} characters`,
-    );
+  if (typeof tool !== 'string' || tool === '' || tool.length > MAX_TOOL_BYTES) {
+    throw unfit(at('tool'), `must be the name of a tool, <connector>.<tool>, of at most ${MAX_TOOL_BYTES} characters`);
   }
   return {
     tool,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keptToolName, parseToolName, TOOL_NAME_MAX_BYTES } from './tool-name.js';
+import { MAX_TOOL_BYTES } from '#libs/crypto';
+import { keptToolName, parseToolName } from './tool-name.js';
 
 describe('a qualified tool name', () => {
   it('is split at the first dot', () => {
@@ -35,7 +36,7 @@ describe('a qualified tool name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
         const { tool, tool_truncated: isTruncated } = keptToolName(text);
-        expect(Buffer.byteLength(tool)).toBeLessThanOrEqual(TOOL_NAME_MAX_BYTES);
+        expect(Buffer.byteLength(tool)).toBeLessThanOrEqual(MAX_TOOL_BYTES);
         expect(text.startsWith(tool)).toBe(true);
         expect(isTruncated).toBe(tool !== text);
       }),

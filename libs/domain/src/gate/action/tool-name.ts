@@ -1,7 +1,5 @@
+import { MAX_TOOL_BYTES } from '#libs/crypto';
 import { isConnectorName } from '../../connectors/index.js';
-
-/** `<connector>.<tool>`, split at the first dot, at most 200 bytes (rule FORM-4). */
-export const TOOL_NAME_MAX_BYTES = 200;
 
 /** Allows every tool name that some connector type allows (rule FORM-4). */
 const TOOL_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
@@ -11,7 +9,10 @@ export interface ToolName {
   readonly tool: string;
 }
 
-/** Null if the name is malformed or contains look-alike characters; no connector provides such a tool. */
+/**
+ * `<connector>.<tool>`, split at the first dot, at most `MAX_TOOL_BYTES` (rule FORM-4).
+ * @returns null if the name is malformed or contains look-alike characters; no connector provides such a tool
+ */
 export const parseToolName = (text: string): ToolName | null => {
   const dot = text.indexOf('.');
   if (dot < 0 || isTooLong(text)) return null;
@@ -30,7 +31,7 @@ export const keptToolName = (text: string): { tool: string; tool_truncated: bool
   let kept = '';
   for (const character of text) {
     bytes += utf8Length(character);
-    if (bytes > TOOL_NAME_MAX_BYTES) break;
+    if (bytes > MAX_TOOL_BYTES) break;
     kept += character;
   }
   return { tool: kept, tool_truncated: true };
@@ -40,8 +41,7 @@ export const keptToolName = (text: string): { tool: string; tool_truncated: bool
  * A UTF-16 unit takes at most three bytes in UTF-8, so the length of most names shows that they are short enough
  * without encoding them.
  */
-const isTooLong = (text: string): boolean =>
-  text.length * 3 > TOOL_NAME_MAX_BYTES && utf8Length(text) > TOOL_NAME_MAX_BYTES;
+const isTooLong = (text: string): boolean => text.length * 3 > MAX_TOOL_BYTES && utf8Length(text) > MAX_TOOL_BYTES;
 
 const encoder = new TextEncoder();
 const utf8Length = (text: string): number => encoder.encode(text).byteLength;
