@@ -87,7 +87,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
           'for (const request of requests.flatMap((asked) => (asked.sections.action ? [asked, asked] : [asked]))) {',
       },
       // A quick machine sends every deed along with what it seals, and none by the way above.
-      { text: 'if (!this.luck.isWorthATry()) return null;', becomes: 'return null;' },
+      { text: 'if (!this.backoff.mayTry()) return null;', becomes: 'return null;' },
     ],
   },
   {

@@ -1,12 +1,14 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, type Program } from '../../support/service.js';
 import type { PlantedBug } from './bugs.js';
 
 const PROGRAMS = join('dist', 'programs');
-/** Beside the bundles: what they read or load from the tree they stand in. */
-const LINKED = ['node_modules', 'apps', join('dist', 'console')];
+/** Beside the bundles: the functions and steps of the schemas, which a bug may change, too. */
+const SCHEMAS = join('dist', 'libs');
+/** What the bundles read or load besides from the tree they stand in. */
+const LINKED = ['node_modules', 'apps', join('dist', 'console'), join('dist', 'openapi.yaml')];
 
 /** The service as it is built, in a copy with the changes made. */
 export interface PlantedProgram {
@@ -21,9 +23,11 @@ export const plantedProgram = async (changes: PlantedBug['changes']): Promise<Pl
   try {
     await mkdir(join(folder, 'dist'));
     await cp(join(ROOT, PROGRAMS), join(folder, PROGRAMS), { recursive: true });
+    await cp(join(ROOT, SCHEMAS), join(folder, SCHEMAS), { recursive: true, filter: isFolderOrSql });
     await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
     for (const name of LINKED) await symlink(join(ROOT, name), join(folder, name));
-    for (const change of changes) await plant(join(folder, PROGRAMS), change);
+    const files = await Promise.all([PROGRAMS, SCHEMAS].map((name) => filesBelow(join(folder, name))));
+    for (const change of changes) await plant(files.flat(), change);
     return { program: { folder, args: [join(folder, PROGRAMS, 'standalone.js')] }, remove };
   } catch (error) {
     await remove();
@@ -31,11 +35,18 @@ export const plantedProgram = async (changes: PlantedBug['changes']): Promise<Pl
   }
 };
 
-const plant = async (folder: string, { text, becomes }: PlantedBug['changes'][number]): Promise<void> => {
+const isFolderOrSql = async (path: string): Promise<boolean> =>
+  path.endsWith('.sql') || (await stat(path)).isDirectory();
+
+const filesBelow = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+
+const plant = async (paths: readonly string[], { text, becomes }: PlantedBug['changes'][number]): Promise<void> => {
   const found: { path: string; source: string }[] = [];
   let occurrences = 0;
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
+  for (const path of paths) {
     const source = await readFile(path, 'utf8');
     const inThis = source.split(text).length - 1;
     if (inThis > 0) found.push({ path, source });
@@ -43,7 +54,9 @@ const plant = async (folder: string, { text, becomes }: PlantedBug['changes'][nu
   }
   const [only] = found;
   if (!only || occurrences !== 1) {
-    throw new Error(`a planted bug has no place: the bundles have ${occurrences} times ${JSON.stringify(text)}`);
+    throw new Error(
+      `a planted bug has no place: the bundles and schemas have ${occurrences} times ${JSON.stringify(text)}`,
+    );
   }
   await writeFile(
     only.path,
