@@ -104,7 +104,7 @@ module.exports = {
         'gate-arrows-go-down',
         'A context of the gate is read without those that stand on it.',
         { path: `${GATE}${context}/`, pathNot: TEST_CODE },
-        { path: `${GATE}(?!${[context, ...GATE_CONTEXTS.slice(0, floor)].join('|')})[^/]+/` },
+        { path: `${GATE}(?!(?:${[context, ...GATE_CONTEXTS.slice(0, floor)].join('|')})/)[^/]+/` },
       ),
     ),
     rule(

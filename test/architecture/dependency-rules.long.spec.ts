@@ -43,6 +43,7 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
     'libs/domain/src/gate/action.process.ts → timers/promises',
     'libs/domain/src/gate/action.state.ts → yaml',
     'libs/domain/src/gate/action.upcasters.ts → rxjs',
+    'libs/domain/src/gate/action/action.decider.ts → crypto',
   ],
   'nest-only-in-handlers': [
     'libs/domain/src/gate/gate.ts → @nestjs/common',

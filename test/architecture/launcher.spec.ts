@@ -46,6 +46,11 @@ describe(`${LAUNCHER}, which starts what serves`, () => {
     expect(commands.map(([, name]) => name)).toEqual(['api', 'worker', 'projector']);
   });
 
+  it('gives the flags that docs/performance.md explains, and no other', () => {
+    const section = /^## The flags of V8\n([^]*?)\n## /m.exec(text('docs/performance.md'))?.[1] ?? '';
+    expect(SERVING_FLAGS).toEqual([...section.matchAll(/^\| `(--\S+)` \|/gm)].map(([, flag]) => flag));
+  });
+
   it('is the one place where a flag of V8 stands', () => {
     const flags = SERVING_FLAGS.map((flag) => flag.split('=', 1)[0] as string);
     const files = [

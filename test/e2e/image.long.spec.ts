@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Program, ROOT, type RunningService, startService } from '../support/service.js';
@@ -38,7 +38,9 @@ const linkPackages = (): void => {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const env = { DATABASE_URL: database.connectionString, LOG_LEVEL: 'error' };
+  // The image has one Node; here it is the one that runs the tests.
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const env = { DATABASE_URL: database.connectionString, LOG_LEVEL: 'error', PATH };
   service = await startService({ env, program: await assemble() });
 });
 

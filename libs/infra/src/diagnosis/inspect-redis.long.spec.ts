@@ -38,11 +38,13 @@ describe.skipIf(!hasRedisServer())(
 
     it('is a fault where it has not answered for two seconds', async () => {
       server.signal('SIGSTOP');
+      const askedAt = performance.now();
       // The server goes on when there is an answer, and not before.
       const state = await inspectRedis(server.url.replace('redis://', 'redis://:secret@')).finally(() =>
         server.signal('SIGCONT'),
       );
       expect(state).toMatchObject({ fault: 'Redis does not answer (no answer within 2 s)' });
+      expect(performance.now() - askedAt).toBeLessThan(20_000);
     });
   },
 );
