@@ -383,5 +383,4 @@ it('64 callers at once, in two processes, end exactly at the limit', async () =>
   const refused = (await Promise.all(calls)).filter(({ isRefused }) => isRefused);
   expect(refused).toHaveLength(78);
   expect(await used()).toEqual({ 'daily calls': 50 });
-  await vi.waitUntil(() => bench.executor.underWayCount === 0, { timeout: 20_000 });
 });

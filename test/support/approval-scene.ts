@@ -81,7 +81,7 @@ export class ApprovalScene {
 
   private decide(decision: 'approve' | 'deny', action: ActionId, by: UserId, said: Said): Promise<ReviewToActBy> {
     const { bench } = this;
-    const word = {
+    const answer = {
       decision,
       by,
       via: said.via ?? ('console' as const),
@@ -89,7 +89,7 @@ export class ApprovalScene {
       reason: said.reason ?? null,
     };
     const metadata = said.metadata ?? { ...bench.metadata(), actor: { type: 'user' as const, id: by } };
-    return this.handler().execute(new DecideApproval(bench.org, approvalOf(action), word, metadata));
+    return this.handler().execute(new DecideApproval(bench.org, approvalOf(action), answer, metadata));
   }
 
   handler(): DecideApprovalHandler {

@@ -189,16 +189,16 @@ export const answerOf = (by: UserId, changes: Partial<ApproverAnswer> = {}): App
   ...changes,
 });
 
-export const signedBy = (word: ApproverAnswer, at = NOW): ActionEvent => ({
+export const signedBy = (answer: ApproverAnswer, at = NOW): ActionEvent => ({
   type: 'ApprovalCountersigned',
-  data: { action: ACTION, approval: APPROVAL, at, ...word },
+  data: { action: ACTION, approval: APPROVAL, at, ...answer },
 });
 
 export const decidedBy = (
-  word: ApproverAnswer,
+  answer: ApproverAnswer,
   outcome: 'approved' | 'denied',
   toolDigest: Digest | null = digest,
-  counted: readonly UserId[] = [word.by],
+  counted: readonly UserId[] = [answer.by],
   at = NOW,
 ): ActionEvent => ({
   type: 'ApprovalDecided',
@@ -209,7 +209,7 @@ export const decidedBy = (
     tool_digest: outcome === 'approved' ? toolDigest : null,
     ...(outcome === 'approved' ? { counted } : {}),
     at,
-    ...word,
+    ...answer,
   },
 });
 

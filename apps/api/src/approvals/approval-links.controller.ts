@@ -41,10 +41,10 @@ export class ApprovalLinksController {
   @Route(BY_LINK)
   async decide(@Body() body: DecideByLinkBody, @RequestContext() { ip, requestId }: Exchange): Promise<JsonObject> {
     const reason = checkedReason(body.reason ?? null);
-    const word = { decision: body.decision, contextDigest: body.context_digest as Digest, reason };
+    const answer = { decision: body.decision, contextDigest: body.context_digest as Digest, reason };
     return this.limits.counted(ip, async () => {
       const link = await this.linked.open(body.token);
-      return this.answers.shown(await this.linked.say(link, word, requestId), link.user);
+      return this.answers.shown(await this.linked.say(link, answer, requestId), link.user);
     });
   }
 }

@@ -61,14 +61,14 @@ export class ApprovalsController {
   ): Promise<JsonObject> {
     const approval = approvalId(id);
     const { org, user: by } = await this.person(approval, exchange);
-    const word = {
+    const answer = {
       decision,
       by,
       via: 'console' as const,
       contextDigest: (contextDigest ?? null) as Digest | null,
       reason: checkedReason(reason ?? null),
     };
-    const decided = await this.commands.execute(new DecideApproval(org, approval, word, exchange.commandMetadata()));
+    const decided = await this.commands.execute(new DecideApproval(org, approval, answer, exchange.commandMetadata()));
     return this.answers.shown(decided, by);
   }
 

@@ -36,7 +36,7 @@ describe('public events projection', () => {
   const ofAction = (...events: readonly ActionEvent[]) => told(`action-${ACTION}`, ...events);
   const action = (state: string) => ({ object: 'action', id: ACTION, state });
 
-  const word: ApproverAnswer = {
+  const answer: ApproverAnswer = {
     by: testId('usr', 1),
     via: 'console',
     context_digest: digestOf('c'),
@@ -130,14 +130,14 @@ describe('public events projection', () => {
   });
 
   it('tells an approval with how many people signed it, whatever one of them repeats', async () => {
-    const second = { ...word, by: testId('usr', 2) };
+    const second = { ...answer, by: testId('usr', 2) };
     const decided = { ...about, ...second, outcome: 'approved', tool_digest: null } as const;
     const signed = await ofAction(
       ...asked(),
-      { type: 'ApprovalCountersigned', data: { ...about, ...word } },
-      { type: 'ApprovalCountersigned', data: { ...about, ...word } },
+      { type: 'ApprovalCountersigned', data: { ...about, ...answer } },
+      { type: 'ApprovalCountersigned', data: { ...about, ...answer } },
       { type: 'ApprovalCountersigned', data: { ...about, ...second } },
-      { type: 'ApprovalDecided', data: { ...decided, counted: [word.by, second.by] } },
+      { type: 'ApprovalDecided', data: { ...decided, counted: [answer.by, second.by] } },
     );
     expect(signed.slice(2)).toEqual([
       ['approval.requested', approval('pending', 0)],
@@ -149,7 +149,7 @@ describe('public events projection', () => {
   });
 
   it.each<[status: string, event: ActionEvent]>([
-    ['denied', { type: 'ApprovalDecided', data: { ...about, ...word, outcome: 'denied', tool_digest: null } }],
+    ['denied', { type: 'ApprovalDecided', data: { ...about, ...answer, outcome: 'denied', tool_digest: null } }],
     ['expired', { type: 'ApprovalExpired', data: about }],
     ['cancelled', { type: 'ActionCancelled', data: { ...about, by: SYSTEM } }],
   ])('tells that an approval was %s as decided', async (status, event) => {
@@ -228,7 +228,7 @@ describe('public events projection', () => {
 
   it('makes an event object that is whole, says no secret, and is no larger than a webhook may be', async () => {
     const [tool, ruleId] = [String.fromCharCode(1).repeat(200), 'r'.repeat(64)];
-    await ofAction(...asked({ tool, ruleId }), { type: 'ApprovalCountersigned', data: { ...about, ...word } });
+    await ofAction(...asked({ tool, ruleId }), { type: 'ApprovalCountersigned', data: { ...about, ...answer } });
     const all = await rows();
     const last = all.at(-1)!;
     expect(publicEventObject(last)).toEqual({

@@ -68,9 +68,9 @@ export class ReadBack {
   async confirm(id: ActionId): Promise<void> {
     // A random command id, so that the reads of two processes are never taken for one command.
     const { claim } = newClaim('', this.gate.randomness);
-    const word = await patiently(this.gate.clock, () => this.read(id), this.onAway(id));
-    if (word === null) return;
-    await patiently(this.gate.clock, () => this.record(id, word, `read-back:${claim}`), this.onAway(id));
+    const observation = await patiently(this.gate.clock, () => this.read(id), this.onAway(id));
+    if (observation === null) return;
+    await patiently(this.gate.clock, () => this.record(id, observation, `read-back:${claim}`), this.onAway(id));
   }
 
   private async read(id: ActionId): Promise<Observation | null> {
