@@ -58,6 +58,8 @@ const thinApproval = ({ action, agent, tool, approval }: ActionBrief): ThinObjec
   };
 };
 
+const TOLD_BY_LEDGERS: PublicEventType = 'deed.sealed';
+
 /** @param brief of the action that the deed is about; null where it is about none */
 export const toldByLedger = ({ data }: LedgerEvent, brief: ActionBrief | null): Told => {
   const { org, deed: id, seq, kind, action, issued_at } = data;
@@ -65,7 +67,7 @@ export const toldByLedger = ({ data }: LedgerEvent, brief: ActionBrief | null): 
   const whose = kind === 'admin' ? null : brief;
   return {
     org,
-    type: 'deed.sealed',
+    type: TOLD_BY_LEDGERS,
     agent: whose?.agent ?? null,
     livemode: whose?.livemode ?? true,
     trace: whose?.trace ?? null,
@@ -130,3 +132,13 @@ const thinOrganization = (event: OrganizationEvent): ThinObject => {
   const status = event.type === 'OrganizationStopped' ? 'stopped' : 'active';
   return { object: 'organization', id: event.data.org, status };
 };
+
+/** Every type that some event of the log tells. */
+export const TOLD_EVENT_TYPES: ReadonlySet<PublicEventType> = new Set(
+  [
+    ...Object.values(TOLD_BY_ACTIONS),
+    ...Object.values(TOLD_BY_AGENTS).map((told) => told && told[0]),
+    ...Object.values(TOLD_BY_ORGANIZATIONS),
+    TOLD_BY_LEDGERS,
+  ].filter((type) => type !== null),
+);
