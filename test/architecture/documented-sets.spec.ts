@@ -21,6 +21,12 @@ it('docs/sign-in.md says of every role what it may', () => {
   expect(columns.split('|').map((column) => column.trim())).toEqual([...ROLES, 'admin key']);
 });
 
+it('the page that an invitation leads to names every role', () => {
+  const page = readFileSync(join(ROOT, 'apps/api/src/pages/sign-in/files/auth.js'), 'utf8');
+  const [, names = ''] = /^const ROLES = \{ (.+) \};$/m.exec(page) ?? [];
+  expect([...names.matchAll(/(\w+): /g)].map(([, role]) => role)).toEqual([...ROLES]);
+});
+
 it.each(ROLES)('the glossary and the policy language know the role %s', (role) => {
   expect(page('glossary.md')).toMatch(new RegExp(`^\\| role \\|.*\\b${role}\\b`, 'm'));
   expect(page('policy-language.md')).toContain(`role:${role}`);

@@ -16,5 +16,11 @@ export const ROLES: Readonly<Record<Role, { readonly name: string; readonly abou
 export const isAtLeast = (role: Role, lowest: Role): boolean =>
   ROLE_VALUES.indexOf(role) >= ROLE_VALUES.indexOf(lowest);
 
+/** Everybody who may do what a role may: `admins and owners`. */
+export const peopleFrom = (lowest: Role): string =>
+  new Intl.ListFormat('en-GB').format(
+    ROLE_VALUES.filter((role) => isAtLeast(role, lowest)).map((role) => `${ROLES[role].name.toLowerCase()}s`),
+  );
+
 /** The role itself, and those before it. */
 export const rolesUpTo = (role: Role): readonly Role[] => ROLE_VALUES.slice(0, ROLE_VALUES.indexOf(role) + 1);

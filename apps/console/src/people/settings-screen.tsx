@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import { isAtLeast } from '../kernel/roles.ts';
+import { isAtLeast, peopleFrom } from '../kernel/roles.ts';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
@@ -74,7 +74,7 @@ const Sections = ({ current }: { readonly current: SectionId }) => {
 };
 
 const NotYours = ({ section }: { readonly section: Section }) => (
-  <Empty title={`${section.name} are for admins and owners`}>
+  <Empty title={`${section.name} are for ${peopleFrom(section.role)}`}>
     Your role is read-only. <WhoMay may="change your role" />
   </Empty>
 );
