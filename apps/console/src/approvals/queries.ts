@@ -7,11 +7,11 @@ export const approvalPages = (filters: Filters) => pagesOf('/v1/approvals', { qu
 export const approvalQuery = (id: string) => query('/v1/approvals/{id}', { path: { id } });
 
 /**
- * What a row of the queue shows of its approval. Kept apart from the card's, and still: each event of an approval would
- * have all rows of the queue read theirs again, while what a call asks for does not change.
+ * What a row of the queue shows of its approval. Kept apart from the card's, and fixed: each event of an approval, and
+ * each decision, would have all rows of the queue read theirs again, while what a call asks for does not change.
  */
 export const askedQuery = (id: string) =>
-  query('/v1/approvals/{id}', { path: { id } }, { as: 'asked', isStill: true, staleTime: 60_000 });
+  query('/v1/approvals/{id}', { path: { id } }, { as: 'asked', isFixed: true, staleTime: 60_000 });
 
 const waitingApprovals = query('/v1/approvals', { query: { limit: 100 } }, { staleTime: 5_000 });
 

@@ -21,6 +21,8 @@ interface Kept {
    * Mutations do.
    */
   readonly isStill?: boolean;
+  /** Neither events nor mutations make it stale: they do not change what is shown of its answer. */
+  readonly isFixed?: boolean;
   /** The context that makes it stale, if that is not the context of its route. */
   readonly of?: Context;
   /** Keeps it apart from another query of the same route and parameters. */
@@ -29,9 +31,9 @@ interface Kept {
   readonly cache?: 'no-cache';
 }
 
-const keptBy = ({ staleTime, isStill = false }: Kept) => ({
+const keptBy = ({ staleTime, isStill = false, isFixed = false }: Kept) => ({
   ...(staleTime === undefined ? {} : { staleTime }),
-  meta: { isStill },
+  meta: { isStill: isStill || isFixed, isFixed },
 });
 
 const keyIn = <R extends Route>(route: R, params: Params<R>, { of, as }: Kept, ...names: readonly string[]): Key => {

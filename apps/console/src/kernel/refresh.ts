@@ -1,11 +1,15 @@
 import { type DataTag, hashKey, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import type { Context, Key } from './keys.ts';
 
-/** Makes all queries of the contexts stale: those on the screen are read again at once, others when they are shown. */
+/**
+ * Makes all queries of the contexts stale, but for those that are `isFixed`. Those on the screen are read again at
+ * once, others when they are shown.
+ */
 export const invalidate = (queries: QueryClient, contexts: readonly Context[], except?: Key): void => {
   const kept = except === undefined ? null : hashKey(except);
   void queries.invalidateQueries({
-    predicate: ({ queryKey, queryHash }) => contexts.includes(queryKey[0] as Context) && queryHash !== kept,
+    predicate: ({ queryKey, queryHash, meta }) =>
+      contexts.includes(queryKey[0] as Context) && queryHash !== kept && meta?.['isFixed'] !== true,
   });
 };
 

@@ -7,7 +7,7 @@ import { Bones } from '../kit/kit.tsx';
 import type { Editor } from './code-editor.ts';
 import styles from './policies.module.css';
 import { counted } from './outcome.tsx';
-import { editorCode, useLanguage, useTools } from './queries.ts';
+import { editorCode, languageQuery, useTools } from './queries.ts';
 
 /** CodeMirror uses line feeds only. */
 const unix = (text: string): string => text.replaceAll('\r\n', '\n');
@@ -28,7 +28,7 @@ interface EditorProps {
 /** The editor of a policy source. Its code is loaded when it is first shown. */
 export const CodeEditor = ({ label, text, isReadOnly, findings, onChange, onSave, editorRef }: EditorProps) => {
   const { data: code, error, refetch } = useQuery(editorCode);
-  const { data: language = null } = useLanguage();
+  const { data: language = null } = useQuery(languageQuery);
   const { data: tools = NO_TOOLS } = useTools();
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor | null>(null);

@@ -1,7 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { EVERY_ROW_MAX } from '../kernel/every-row.ts';
-import { useList } from '../kernel/lists.ts';
 import { everyOf, pagesOf, query, question } from '../kernel/query.ts';
 import { useChanged } from '../kernel/refresh.ts';
 
@@ -22,16 +21,19 @@ export const useSlots = () => useQuery({ ...slotsQuery, refetchInterval: ASK_AGA
 export const usePolicy = (id: string) =>
   useQuery({ ...query('/v1/policies/{id}', { path: { id } }), refetchInterval: ASK_AGAIN_MS });
 
+/** Still, because it is shown for its text, which a version never changes. */
+export const versionQuery = (id: string, version: string) =>
+  query('/v1/policies/{id}/versions/{v}', { path: { id, v: version } }, { isStill: true });
+
 /** @param version its number or its id; null reads nothing */
 export const usePolicyVersion = (id: string, version: string | null) =>
-  useQuery({
-    ...query('/v1/policies/{id}/versions/{v}', { path: { id, v: version ?? '' } }),
-    enabled: version !== null,
-  });
+  useQuery({ ...versionQuery(id, version ?? ''), enabled: version !== null });
 
-export const useVersions = (id: string) => useList(pagesOf('/v1/policies/{id}/versions', { path: { id } }));
+/** Still: a version that somebody else saved would move all others by one row. */
+export const versionPages = (id: string) => pagesOf('/v1/policies/{id}/versions', { path: { id } }, { isStill: true });
 
-export const useLanguage = () => useQuery(query('/v1/policies/language', {}, { staleTime: 'static' }));
+/** The names of the policy language, which change with the version of the service. */
+export const languageQuery = query('/v1/policies/language', {}, { isFixed: true, staleTime: 'static' });
 
 export const replaysQuery = (policy: string, limit: number) => query('/v1/replays', { query: { policy, limit } });
 

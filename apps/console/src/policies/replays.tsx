@@ -4,6 +4,7 @@ import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { ApiError } from '../kernel/errors.ts';
+import { useList } from '../kernel/lists.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { useMay, useSession } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
@@ -11,7 +12,7 @@ import { Bones, Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './policies.module.css';
 import { isUnderWay, ReplayRow } from './replay-row.tsx';
-import { replaysQuery, useVersions } from './queries.ts';
+import { replaysQuery, versionPages } from './queries.ts';
 
 type Policy = Schemas['Policy'];
 
@@ -85,7 +86,7 @@ const useStart = (policy: string) => {
 
 const StartForm = ({ policy }: { readonly policy: Policy }) => {
   const { times } = useSession();
-  const { rows: versions, hasNextPage, fetchNextPage } = useVersions(policy.id);
+  const { rows: versions, hasNextPage, fetchNextPage } = useList(versionPages(policy.id));
   const at = (days: number): string => times.local(new Date(serverNow() - days * DAY_MS).toISOString());
   const [version, setVersion] = useState(policy.latest_version.id);
   const [from, setFrom] = useState(() => at(14));

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Schemas } from '../kernel/client.ts';
+import { useList } from '../kernel/lists.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Badge } from '../kit/badges.tsx';
 import { Failure, Lag } from '../kit/failure.tsx';
@@ -10,7 +11,7 @@ import { ListFoot } from '../kit/list-foot.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Comparison } from './editor.tsx';
 import styles from './policies.module.css';
-import { useVersions } from './queries.ts';
+import { versionPages } from './queries.ts';
 import { SlotDialog } from './slot-dialog.tsx';
 import { Who } from '../kit/who.tsx';
 
@@ -21,7 +22,7 @@ const ORIGINS = { user: '', starter: ', from the setup', suggestion: ', from a s
 
 /** All versions of a policy, newest first, each with its changes and the buttons to use it. */
 export const Versions = ({ policy }: { readonly policy: Schemas['Policy'] }) => {
-  const list = useVersions(policy.id);
+  const list = useList(versionPages(policy.id));
   const [chosen, setChosen] = useState<{ readonly version: Version; readonly mode: Mode } | null>(null);
   const [compared, setCompared] = useState<{ readonly before: Version; readonly after: Version } | null>(null);
   return (
