@@ -14,8 +14,11 @@ export type ListRoute = {
 type RowOf<R extends ListRoute> = Body<R> extends { data: readonly (infer Row)[] } ? Row : never;
 
 interface Kept {
-  /** How long an answer is fresh; by default as the shell sets it for all queries. `static`: it never changes. */
-  readonly staleTime?: number | 'static';
+  /**
+   * How many milliseconds an answer is fresh; by default as the shell sets it for all queries. `Infinity` and not
+   * `static` for an answer that never changes: a static query whose read failed is not tried again by itself.
+   */
+  readonly staleTime?: number;
   /**
    * Events do not make it stale: it is a list that is patched in place, or one whose rows must not move under a finger.
    * Mutations do.

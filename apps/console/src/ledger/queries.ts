@@ -9,12 +9,12 @@ import type { Shown } from './this-page.ts';
 export const deedPages = (filters: Filters) =>
   pagesOf('/v1/deeds', { query: { ...filters, order: 'desc' } }, { isStill: true });
 
-/** The newest admin deeds that were issued before an instant. */
+/** The newest admin deeds that were issued before an instant. Read again after a while: the newest are listed late. */
 export const adminDeedsBefore = (instant: string) =>
   query(
     '/v1/deeds',
     { query: { kind: ['admin'], 'issued_at[lt]': instant, order: 'desc', limit: 100 } },
-    { staleTime: 'static' },
+    { staleTime: 60_000 },
   );
 
 export interface ReadDeed {

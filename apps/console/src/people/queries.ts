@@ -24,5 +24,5 @@ export const fingerprintQuery = (publicKey: string) =>
   queryOptions({
     queryKey: ['fingerprint', publicKey],
     queryFn: () => fingerprintOf(publicKey),
-    staleTime: 'static',
+    staleTime: Infinity,
   });

@@ -33,7 +33,7 @@ export const usePolicyVersion = (id: string, version: string | null) =>
 export const versionPages = (id: string) => pagesOf('/v1/policies/{id}/versions', { path: { id } }, { isStill: true });
 
 /** The names of the policy language, which change with the version of the service. */
-export const languageQuery = query('/v1/policies/language', {}, { isFixed: true, staleTime: 'static' });
+export const languageQuery = query('/v1/policies/language', {}, { isFixed: true, staleTime: Infinity });
 
 export const replaysQuery = (policy: string, limit: number) => query('/v1/replays', { query: { policy, limit } });
 
@@ -102,6 +102,6 @@ export const previewQuery = ({ source, actions, agent, tool }: PreviewWish) =>
 export const editorCode = queryOptions({
   queryKey: ['editor-code'],
   queryFn: () => import('./code-editor.ts'),
-  staleTime: 'static',
+  staleTime: Infinity,
   gcTime: Infinity,
 });
