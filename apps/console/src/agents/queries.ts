@@ -10,7 +10,11 @@ export const everyAgent = everyOf('/v1/agents', {}, { staleTime: NAMES_STALE_MS 
 export const activeAgents = everyOf(
   '/v1/agents',
   { query: { status: ['active'], 'expand[]': ['usage'] } },
-  { staleTime: 5_000 },
+  {
+    staleTime: 5_000,
+    tooMany:
+      'There are more than 10,000 active agents, which is too many to list here. Stop all of them, or find one on the Agents screen and stop it on its own page.',
+  },
 );
 
 export const agentPages = (filters: Filters) => pagesOf('/v1/agents', { query: { ...filters, 'expand[]': ['usage'] } });

@@ -21,12 +21,16 @@ interface Refusal {
   readonly diagnostics?: readonly Finding[];
 }
 
-/** A refusal by the service or by a proxy in front of it, or the lack of any answer (`unreachable`). */
+/**
+ * A refusal by the service or by a proxy in front of it, the lack of any answer (`unreachable`), or a list that is too
+ * long to be read as a whole (`too_many_rows`).
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   /**
-   * A code of the error catalogue, `unreachable` if no answer came, or `unknown` if the answer is no error envelope.
+   * A code of the error catalogue, `unreachable` if no answer came, `unknown` if the answer is no error envelope, or
+   * `too_many_rows`.
    */
   readonly code: string;
   readonly status: number;

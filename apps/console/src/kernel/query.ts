@@ -77,11 +77,20 @@ const paged = <R extends ListRoute>(params: Params<R>, page: object): Params<R> 
   query: { ...(params as { readonly query?: object }).query, ...page },
 });
 
-/** A query of all rows of a list. */
-export const everyOf = <R extends ListRoute>(route: R, params: Params<R>, kept: Kept = {}) =>
+/**
+ * A query of all rows of a list, `EVERY_ROW_MAX` at most.
+ * @param kept with `tooMany`, a list of more rows is an error with that sentence, which says what to do instead. Needed
+ * wherever a part of the list must not pass as the whole, such as where rows are counted or chosen from.
+ */
+export const everyOf = <R extends ListRoute>(
+  route: R,
+  params: Params<R>,
+  { tooMany, ...kept }: Kept & { readonly tooMany?: string } = {},
+) =>
   queryOptions<{ readonly data: readonly RowOf<R>[] }, Error, { readonly data: readonly RowOf<R>[] }, Key>({
     queryKey: keyIn(route, params, kept, 'every'),
-    queryFn: () => everyRow((page) => bodyOf(ask(route, paged(params, page))) as unknown as Promise<Page<RowOf<R>>>),
+    queryFn: () =>
+      everyRow((page) => bodyOf(ask(route, paged(params, page))) as unknown as Promise<Page<RowOf<R>>>, tooMany),
     ...keptBy(kept),
   });
 

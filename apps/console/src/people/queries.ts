@@ -10,7 +10,14 @@ export const memberPages = (status: Schemas['Membership']['status'] | null) =>
 export const adminKeyPages = pagesOf('/v1/org/keys', {});
 
 /** Every admin key: a working key may be older than many ended ones. */
-export const everyAdminKey = everyOf('/v1/org/keys', {});
+export const everyAdminKey = everyOf(
+  '/v1/org/keys',
+  {},
+  {
+    tooMany:
+      'There are more than 10,000 admin keys, which is too many to find those that this person made. All of them are revoked; to keep some, make this change with the API and name them in keep_keys.',
+  },
+);
 
 export const sessionPages = pagesOf('/v1/sessions', {});
 
