@@ -30,6 +30,11 @@ export const markUnsaved = (name: string, isUnsaved: boolean): void => {
 
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
+/** Lets the page go without a question. For a page that is left for good: what was written is not saved. */
+export const dropUnsaved = (): void => {
+  for (const name of unsaved) markUnsaved(name, false);
+};
+
 const changed = (id: string): void => {
   markUnsaved(id, drafts.has(id));
   for (const listener of listeners) listener();

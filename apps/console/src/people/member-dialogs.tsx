@@ -9,6 +9,7 @@ import { Choices, Field } from '../kit/field.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
+import { leaveFor, mayLeave } from '../shell/leaving.ts';
 import { KeysToKeep, useKeysOf } from './keys-to-keep.tsx';
 import { linesOf, rolesToGive } from './member-rights.ts';
 
@@ -149,7 +150,7 @@ export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readon
       bodyOf(api.DELETE('/v1/org/members/{id}', { params: { path: { id }, query: { 'keep_keys[]': [...kept] } } })),
     () => {
       // A person who has left has no session in this organization any more.
-      if (isMe) location.assign('/login');
+      if (isMe) leaveFor('/login');
       else onDone(`${nameOf(member)} is ${member.status === 'invited' ? 'no longer invited' : 'removed'}.`);
     },
   );
@@ -174,7 +175,9 @@ export const RemoveMember = ({ member, onDone, onClose }: DialogProps & { readon
       kind="stop"
       isPending={remove.isPending}
       error={remove.error}
-      onSubmit={() => remove.mutate(member.id)}
+      onSubmit={() => {
+        if (!isMe || mayLeave()) remove.mutate(member.id);
+      }}
       onClose={onClose}
     >
       <p>

@@ -10,6 +10,7 @@ import { FormDialog } from '../kit/form-dialog.tsx';
 import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
+import { leaveFor, mayLeave } from '../shell/leaving.ts';
 import { sessionPages } from './queries.ts';
 import { browserOf, viaInWords } from './session-words.ts';
 import styles from './settings.module.css';
@@ -102,7 +103,7 @@ const SessionRow = ({ session, onEnded }: { readonly session: Session; readonly 
 const Everywhere = ({ onClose }: { readonly onClose: () => void }) => {
   const leave = useChange(
     (everywhere: boolean) => doneOf(api.POST('/v1/auth/logout', { body: { everywhere } })),
-    () => location.assign('/login'),
+    () => leaveFor('/login'),
   );
   return (
     <FormDialog
@@ -112,7 +113,9 @@ const Everywhere = ({ onClose }: { readonly onClose: () => void }) => {
       kind="stop"
       isPending={leave.isPending}
       error={leave.error}
-      onSubmit={() => leave.mutate(true)}
+      onSubmit={() => {
+        if (mayLeave()) leave.mutate(true);
+      }}
       onClose={onClose}
     >
       <p>All your sessions in all organizations end, including this one. To sign in again, request a mail link.</p>

@@ -10,7 +10,7 @@ import { useSession } from '../kernel/session.tsx';
 import { Menu } from '../kit/dialog.tsx';
 import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { thenGo } from './leaving.ts';
+import { thenGo, thenTell } from './leaving.ts';
 import { isAt, SCREENS } from './screens.ts';
 import styles from './shell.module.css';
 
@@ -20,10 +20,15 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['dark', 'dark'],
 ];
 
-export const signOut = (): void =>
-  thenGo(doneOf(api.POST('/v1/auth/logout', { body: { everywhere: false } })), '/login');
+const logOut = (): Promise<void> => doneOf(api.POST('/v1/auth/logout', { body: { everywhere: false } }));
 
-const switchTo = (org: string): void => thenGo(bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
+const signOut = (): void => thenGo(logOut, '/login');
+
+/** Signs out a person who is not there to be asked about drafts. */
+export const signOutAbsent = (): Promise<void> => thenTell(logOut, '/login');
+
+const switchTo = (org: string): void =>
+  thenGo(() => bodyOf(api.POST('/v1/auth/switch-org', { body: { org } })), '/app');
 
 /** A link to the documentation of the open screen; nothing if no documentation is published. */
 const Documentation = () => {

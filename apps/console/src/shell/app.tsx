@@ -10,7 +10,7 @@ import { invalidate } from '../kernel/refresh.ts';
 import { SessionProvider, useMe } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, Empty } from '../kit/kit.tsx';
-import { signOut } from './account.tsx';
+import { signOutAbsent } from './account.tsx';
 import { ScreenBoundary } from './boundary.tsx';
 import { leave, readAnew } from './leaving.ts';
 import { ScreenHead } from './screen.tsx';
@@ -82,7 +82,13 @@ const useIdleEnd = (): void => {
     const inputs = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
     for (const input of inputs) addEventListener(input, notice, { passive: true });
     const timer = setInterval(() => {
-      if (performance.now() - lastAt > IDLE_MS) signOut();
+      if (performance.now() - lastAt <= IDLE_MS) return;
+      void signOutAbsent().then(
+        // A page that stays, because it holds drafts, must not end the next session, too. An input begins a new count.
+        () => (lastAt = Infinity),
+        // Tried again in a minute.
+        () => undefined,
+      );
     }, 60_000);
     return () => {
       clearInterval(timer);

@@ -1,5 +1,5 @@
 import { api, isOwnSession, type Schemas } from '../kernel/client.ts';
-import { hasUnsaved } from '../kernel/drafts.ts';
+import { dropUnsaved, hasUnsaved } from '../kernel/drafts.ts';
 import { SIGNED_OUT } from './signed-out.ts';
 
 /** If another window switches the organization, the old session ends a moment before the browser has the new one. */
@@ -58,15 +58,42 @@ export const readAnew = (): void => {
   location.reload();
 };
 
+/** Asks before unsaved drafts are lost, if there are any. Returns whether the page may be left. */
+export const mayLeave = (): boolean =>
+  !hasUnsaved() || confirm('Your unsaved drafts are lost if you leave this page. Leave it?');
+
+/** Leaves for `place` after `mayLeave`, without another question by the browser. */
+export const leaveFor = (place: string): void => {
+  dropUnsaved();
+  location.assign(place);
+};
+
 /**
- * Leaves for `place` once a request that ends this window's session was answered. From now on refusals are ignored,
- * because other requests under way may fail with the old session. If this request itself is refused, the page is
- * reloaded, and shows that the session still holds.
+ * Ends this window's session by a request, and leaves for `place`. If there are unsaved drafts, the person is asked
+ * before the request and not after it: by then the session would be over, also for a person who chooses to stay. From
+ * the request on refusals are ignored, because other requests under way may fail with the old session.
+ *
+ * If this request itself is refused, the page is reloaded, and shows that the session still holds. The browser asks
+ * first if there are drafts; a person who stays goes on as before.
  */
-export const thenGo = (asked: Promise<unknown>, place: string): void => {
+export const thenGo = (end: () => Promise<unknown>, place: string): void => {
+  if (!mayLeave()) return;
   isGoing = true;
-  void asked.then(
-    () => location.assign(place),
-    () => location.reload(),
+  void end().then(
+    () => leaveFor(place),
+    () => {
+      isGoing = !hasUnsaved();
+      location.reload();
+    },
   );
+};
+
+/**
+ * As `thenGo`, while nobody is there to answer: with unsaved drafts the page stays, and tells that the session is over.
+ * @throws {ApiError} if there are drafts, and the request is refused
+ */
+export const thenTell = async (end: () => Promise<unknown>, place: string): Promise<void> => {
+  if (!hasUnsaved()) return thenGo(end, place);
+  await end();
+  dispatchEvent(new Event(SIGNED_OUT));
 };
