@@ -10,6 +10,32 @@ const TOKEN = 'a-token-that-nobody-may-see-2026';
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const connector = (name: string): Promise<JsonObject> => scene.make('GET', `/v1/connectors/${name}`);
+const description = (page: Page) => page.getByLabel('Description (optional)').first();
+
+/** Goes to another screen without a load of the page. */
+const goTo = async (page: Page, screen: string): Promise<void> => {
+  await page.getByRole('navigation', { name: 'Screens', exact: true }).getByRole('link', { name: screen }).click();
+  await page.locator('h1', { hasText: screen }).waitFor();
+};
+
+/** The kind of the next question of the page, which is answered so that the person stays. */
+const nextQuestion = (page: Page): Promise<string> =>
+  new Promise((resolve) => {
+    page.once('dialog', (shown) => void shown.dismiss().then(() => resolve(shown.type())));
+  });
+
+/** Loads the page again, and expects that it lets itself go without a question. */
+const reloadsUnasked = async (page: Page): Promise<void> => {
+  const asked: string[] = [];
+  page.on('dialog', (shown) => {
+    asked.push(shown.type());
+    void shown.accept();
+  });
+  const loaded = page.waitForEvent('load');
+  await page.evaluate('void setTimeout(() => location.reload())');
+  await loaded;
+  expect(asked).toEqual([]);
+};
 
 const another = (name: string, changes: JsonObject = {}): Promise<JsonObject> =>
   scene.make('POST', '/v1/connectors', {
@@ -137,7 +163,7 @@ describeConsole('connectors in the Console', () => {
         await way.getByRole('link', { name: 'support' }).waitFor();
         expect(await way.locator('pre').innerText()).toContain('"tool":"shared.');
         await page.getByRole('link', { name: 'Change shared' }).click();
-        await page.getByLabel('Description (optional)').first().fill('Mine');
+        await description(page).fill('Mine');
         const config = (await connector('shared'))['config'] as JsonObject;
         await scene.make('PATCH', '/v1/connectors/shared', { config: { ...config, timeout_ms: 5_000 } });
         await button(page, 'Save changes').click();
@@ -156,18 +182,73 @@ describeConsole('connectors in the Console', () => {
       const made = await another('looked-away');
       await inWindow(OWNER, DESK, async (page) => {
         await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
-        await page.getByLabel('Description (optional)').first().fill('Half a th');
-        await page
-          .getByRole('navigation', { name: 'Screens', exact: true })
-          .getByRole('link', { name: 'Deeds' })
-          .click();
-        await page.locator('h1', { hasText: 'Deeds' }).waitFor();
+        await description(page).fill('Half a th');
+        await goTo(page, 'Deeds');
         await page.goBack();
-        await eventually(() => page.getByLabel('Description (optional)').first().inputValue()).toBe('Half a th');
+        await eventually(() => description(page).inputValue()).toBe('Half a th');
         await button(page, 'Discard draft').click();
         await page.getByRole('link', { name: 'Change looked-away' }).waitFor();
       });
       expect((await connector('looked-away'))['description']).toBeNull();
+    });
+
+    it('is asked before the page is closed or the session ends, also on another screen than the draft’s', async () => {
+      const made = await another('asked-about');
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url(`/app/connectors/${made['id'] as string}?edit=`));
+        await description(page).fill('Half a th');
+        await goTo(page, 'Overview');
+        const closing = nextQuestion(page);
+        await page.evaluate('location.reload()');
+        expect(await closing).toBe('beforeunload');
+        const leaving = nextQuestion(page);
+        await button(page, 'Account').click();
+        await button(page, 'Sign out').click();
+        expect(await leaving).toBe('confirm');
+        expect((await page.context().request.get(scene.url('/v1/me'))).status()).toBe(200);
+      });
+    });
+
+    it('is not asked about the draft of a connector that somebody else has removed', async () => {
+      const { id } = await another('removed-meanwhile');
+      await inWindow(OWNER, DESK, async (page) => {
+        let isGone = false;
+        page.on('response', (answer) => {
+          isGone ||= answer.url().endsWith(`/v1/connectors/${id as string}`) && answer.status() === 404;
+        });
+        await page.goto(scene.url(`/app/connectors/${id as string}?edit=`));
+        await description(page).fill('Half a th');
+        await scene.make('DELETE', `/v1/connectors/${id as string}`);
+        // What was read a moment ago is not read again at once.
+        await eventually(async () => {
+          await goTo(page, 'Overview');
+          await page.goBack();
+          await description(page).waitFor();
+          return isGone;
+        }).toBe(true);
+        await button(page, 'Back').click();
+        await page.getByRole('link', { name: 'Change removed-meanwhile' }).waitFor();
+        await reloadsUnasked(page);
+      });
+    });
+
+    it('can discard a draft after losing the role to save it', async () => {
+      await inWindow(OWNER, DESK, async (page) => {
+        await page.goto(scene.url('/app/connectors?add=rest'));
+        await page.getByLabel('Name', { exact: true }).fill('half');
+        await page.route('**/v1/me', async (route) => {
+          const answer = await route.fetch();
+          const me = (await answer.json()) as { readonly membership: object };
+          await route.fulfill({ response: answer, json: { ...me, membership: { ...me.membership, role: 'viewer' } } });
+        });
+        // The page asks who is signed in when its window is looked at again.
+        await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
+        const stranded = page.getByText('You have an unsaved draft here');
+        await stranded.waitFor();
+        await button(page, 'Discard draft').click();
+        await stranded.waitFor({ state: 'detached' });
+        await reloadsUnasked(page);
+      });
     });
 
     it('sees the findings of the enforced policy about a change', async () => {

@@ -1,7 +1,7 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useFilters } from '../kernel/address.ts';
-import type { Schemas } from '../kernel/client.ts';
+import { ApiError, type Schemas } from '../kernel/client.ts';
 import { useMay } from '../kernel/session.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Bones, cx, Id, Panel, Said, Time, Warning } from '../kit/kit.tsx';
@@ -14,7 +14,8 @@ import { ConnectorCredential, isCredentialMissing } from './credential.tsx';
 import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
-import { draftOf, hasDraft } from './drafts.ts';
+import { draftOf, dropDraft, hasDraft } from './drafts.ts';
+import { StrandedDrafts } from './stranded-drafts.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
@@ -30,6 +31,11 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
   const may = useMay('admin');
   const [, navigate] = useLocation();
   const [warnings, setWarnings] = useState<readonly Finding[]>([]);
+  const isGone = error instanceof ApiError && error.code === 'not_found';
+  // Somebody else has removed the connector: what was typed about it can neither be saved nor discarded any more.
+  useEffect(() => {
+    if (isGone) dropDraft(id);
+  }, [isGone, id]);
   const failure = connector === undefined ? error : types === undefined ? typesError : null;
   if (connector === undefined || types === undefined) {
     return (
@@ -63,6 +69,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
     <>
       <Head connector={connector} mayEdit={mayEdit} />
       {may && !mayEdit ? <NoForm /> : null}
+      {mayEdit ? null : <StrandedDrafts names={[id]} />}
       <div className={kit['columns']}>
         <div className={kit['stack']}>
           <PolicyWarnings findings={warnings} />

@@ -11,7 +11,9 @@ import { AddConnector } from './add-connector.tsx';
 import { HealthBadge, StandsBadge } from './connector-badges.tsx';
 import styles from './connectors.module.css';
 import { isCredentialMissing } from './credential.tsx';
+import { draftNames } from './drafts.ts';
 import { connectorPages } from './queries.ts';
+import { StrandedDrafts } from './stranded-drafts.tsx';
 import type { Connector } from './types.ts';
 
 /** The list of connectors. With `?add` in the address, the form for a new one. */
@@ -38,6 +40,7 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
           ) : null
         }
       />
+      {mayAdd ? null : <StrandedDrafts names={draftNames()} />}
       <ListFrame list={list} one="connector" none={<NoConnectors mayAdd={mayAdd} />}>
         <ConnectorsTable rows={list.rows} />
       </ListFrame>

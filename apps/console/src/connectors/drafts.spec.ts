@@ -16,7 +16,7 @@ afterEach(() => {
 
 const draft: ConnectorDraft = newDraft({ type: 'object' });
 
-it('closing the page asks while there is an unsaved connector, also on another screen', () => {
+it('closing the page asks while there is an unsaved connector', () => {
   keepDraft('new:rest', { ...draft, name: 'crm', isTouched: true });
   expect([hasDraft('new:rest'), hasUnsaved(), heard.has('beforeunload')]).toEqual([true, true, true]);
   dropDraft('new:rest');

@@ -31,6 +31,9 @@ export const dropDraft = (key: string): void => {
 
 export const hasDraft = (key: string): boolean => KEPT.get(key)?.isTouched === true;
 
+/** The names of all drafts in which something was typed. */
+export const draftNames = (): readonly string[] => [...KEPT.keys()].filter(hasDraft);
+
 export const newDraft = (schema: Schema): ConnectorDraft => ({
   name: '',
   description: '',
