@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import type { JsonObject } from '#libs/crypto';
 import { eventually } from '../http/edge-client.js';
 import { OWNER } from './console-scene.js';
 import { DESK, PHONE, describeConsole, inWindow, scene } from './describe-console.js';
@@ -36,6 +37,12 @@ describeConsole('the Console of 250 agents, connectors and policies', () => {
   };
 
   const statusOf = async (id: string): Promise<unknown> => (await scene.make('GET', `/v1/agents/${id}`))['status'];
+
+  /** The ids of what the newest admin deeds are about. */
+  const newestAbout = async (): Promise<readonly unknown[]> => {
+    const { data } = await scene.make('GET', '/v1/deeds?kind=admin&order=desc&limit=10');
+    return (data as JsonObject[]).map(({ about }) => ((about as JsonObject)['target'] as JsonObject)['id']);
+  };
 
   it('finds one of them in the Stop dialog by its name, and stops only that one', async () => {
     await inWindow(OWNER, PHONE, async (page) => {
@@ -149,6 +156,8 @@ describeConsole('the Console of 250 agents, connectors and policies', () => {
     await scene.make('PATCH', `/v1/connectors/${system}`, { status: 'disabled' });
     await scene.make('POST', `/v1/policies/${rules}/versions/1/activate`, { mode: 'shadow' });
     await scene.make('PATCH', `/v1/agents/${oldest}`, { budgets: { calls_per_day: 7 } });
+    // The page reads the deeds once, and only offers those that are listed later.
+    await eventually(newestAbout).toContain(oldest);
     await inWindow(OWNER, DESK, async (page) => {
       await page.goto(scene.url('/app/deeds?kind=admin'));
       const rows = page.locator('tbody');
