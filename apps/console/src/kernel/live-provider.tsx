@@ -11,8 +11,8 @@ const POLL_MS = 15_000;
 interface Live {
   readonly status: LiveStatus;
   /**
-   * How many new rows the stream has told of since the page was opened, by the list's key. A list remembers the number
-   * at its own read; the difference is what it does not show yet.
+   * How many new rows the stream has told of since the page was opened, by the list's context. A list remembers the
+   * number at its own read; the difference is what it does not show yet.
    */
   readonly heard: Readonly<Record<string, number>>;
   readonly heardNow: (list: string) => number;
