@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { sqlStateOf } from '../postgres/index.js';
 import type { AppliedPart } from './next-part.js';
+import type { Schema } from './schema-files.js';
 
 const NO_SUCH_TABLE = '42P01';
 
@@ -37,5 +38,21 @@ export const noteApplied = async (database: Pick<pg.ClientBase, 'query'>, part: 
      on conflict (schema, kind, name) do update
        set step = excluded.step, sha256 = excluded.sha256, oldest_program = excluded.oldest_program, applied_at = now()`,
     [part.schema, part.kind, part.name, part.step, part.sha256, part.oldest_program],
+  );
+};
+
+/**
+ * Notes that the functions whose text is this program's are of its newest step, too. Within the transaction that applies
+ * that step: another text of them, without a step after it, is then known to be of no newer program.
+ */
+export const noteUnchangedFunctions = async (
+  database: Pick<pg.ClientBase, 'query'>,
+  { name, steps, functions }: Schema,
+): Promise<void> => {
+  await database.query(
+    `update schema_steps.applied set step = $2
+      where schema = $1 and kind = 'function'
+        and (name, sha256) in (select * from unnest($3::text[], $4::text[]))`,
+    [name, steps.length, functions.map((made) => made.name), functions.map(({ sha256 }) => sha256)],
   );
 };

@@ -206,6 +206,17 @@ describe('a function', () => {
     await expect(attempt).rejects.toThrow(/The function made-by of the schema quiet .* comes with a new step/);
     expect(await madeBy('quiet')).toBe('program 1');
   });
+
+  it('that was changed without a new step is refused, though a step about something else came before', async () => {
+    await install(pool, [program('still', { steps: 1, made: 'the same' })]);
+    expect(await install(pool, [program('still', { steps: 2, made: 'the same' })])).toBe(1);
+    const attempt = install(pool, [program('still', { steps: 2, made: 'another' })]);
+    await expect(attempt).rejects.toBeInstanceOf(UnfitDatabase);
+    await expect(attempt).rejects.toThrow(/The function made-by of the schema still .* comes with a new step/);
+    expect(await madeBy('still')).toBe('the same');
+    expect(await install(pool, [program('still', { steps: 3, made: 'another' })])).toBe(2);
+    expect(await madeBy('still')).toBe('another');
+  });
 });
 
 describe('an older process in the middle of an upgrade', () => {

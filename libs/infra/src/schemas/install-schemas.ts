@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { DatabaseClient, sqlStateOf } from '../postgres/index.js';
-import { appliedParts, noteApplied, RECORDS_TABLE } from './applied-parts.js';
+import { appliedParts, noteApplied, noteUnchangedFunctions, RECORDS_TABLE } from './applied-parts.js';
 import { nextPart, type AppliedPart, type Part } from './next-part.js';
 import { schemaOf, type Schema, type SchemaName } from './schema-files.js';
 import { UnfitDatabase } from './unfit-database.js';
@@ -117,6 +117,7 @@ class Installation {
       const { name, number: step, sha256, oldestProgram: oldest_program, text } = part.step;
       await this.client.query(text);
       await noteApplied(this.client, { schema: schema.name, kind: 'step', name, step, sha256, oldest_program });
+      if (step === newest) await noteUnchangedFunctions(this.client, schema);
       return;
     }
     for (const { name, sha256, text } of part.functions) {

@@ -6,7 +6,7 @@ export interface AppliedPart {
   readonly schema: string;
   readonly kind: 'step' | 'function';
   readonly name: string;
-  /** The step's number; of a function, the newest step of the program that made it. */
+  /** The step's number; of a function, the newest step of the program that made it, or of a newer one with the same text. */
   readonly step: number;
   readonly sha256: string;
   readonly oldest_program: number;

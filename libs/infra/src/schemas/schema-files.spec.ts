@@ -5,6 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSchema, type SchemaName, schemaOf, startedSchemas } from './schema-files.js';
 
 const NAMES: readonly SchemaName[] = [...startedSchemas(true), 'first_organization'];
+/** The numbers of the steps of each. */
+const STEPS_OF: Readonly<Record<string, readonly number[]>> = Object.fromEntries(
+  NAMES.map((name) => [name, schemaOf(name).steps.map(({ number }) => number)]),
+);
 const RELEASED = join(import.meta.dirname, 'released.txt');
 
 describe('the files of a schema', () => {
@@ -71,6 +75,11 @@ describe('the schemas of this program', () => {
     expect(own, `${RELEASED}: a new line for a new step, another hash and step for a changed function`).toEqual(
       withoutSince,
     );
+    const sinceNoStep = released.filter((line) => {
+      const [, name, since] = /^\S+ (\S+) function \S+ since step (\d{4})$/.exec(line) ?? [];
+      return line.includes(' function ') && !STEPS_OF[name ?? '']?.includes(Number(since));
+    });
+    expect(sinceNoStep, `${RELEASED}: the step since which a function has its text is one of its schema`).toEqual([]);
   });
 
   it('are all that lie in the tree', async () => {
