@@ -255,6 +255,20 @@ describe('an older process in the middle of an upgrade', () => {
     expect(await madeBy('waited')).toBe('program 3');
   });
 
+  it('does not start without its functions, which the newer one has not made yet', async () => {
+    const [older, newer] = [program('bare', { steps: 1 }), program('bare', { steps: 2, oldestProgram: 1 })];
+    await expect(install(endingAt(2, 'after'), [newer])).rejects.toThrow('the process ended');
+    expect(await applied('bare')).toEqual(['0001-step', '0002-step']);
+    const attempt = install(pool, [older]);
+    await expect(attempt).rejects.toBeInstanceOf(UnfitDatabase);
+    await expect(attempt).rejects.toThrow(
+      'The schema bare of this database was changed by a newer version of the service (0002-step), which has not ' +
+        'finished: the function made-by was never made. Start that version.',
+    );
+    expect(await install(pool, [newer])).toBe(1);
+    expect(await install(pool, [older])).toBe(0);
+  });
+
   it('ends with what to do where a newer step says that it must not run beside it', async () => {
     const [older, newer] = [program('closed', { steps: 1 }), program('closed', { steps: 2 })];
     await install(pool, [older]);

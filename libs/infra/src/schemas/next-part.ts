@@ -23,7 +23,7 @@ export const newerStepsOf = ({ name, steps }: Schema, applied: readonly AppliedP
 
 /**
  * What is to be applied next; null if nothing is. Of a schema that a newer program has changed that is nothing: its
- * functions are the newer program's.
+ * functions are the newer program's to make. Until it has made them, those of the program before serve, if they are there.
  *
  * @param applied what has been applied to the database, of this schema and maybe of others
  * @throws {UnfitDatabase} the database was changed by a program beside which this one must not run
@@ -38,6 +38,9 @@ export const nextPart = (schema: Schema, applied: readonly AppliedPart[]): Part 
   const newer = newerStepsOf(schema, own);
   if (newer.length > 0) {
     if (newer.some((row) => row.oldest_program > schema.steps.length)) throw newerDatabase(schema, newer);
+    const made = new Set(own.filter(({ kind }) => kind === 'function').map(({ name }) => name));
+    const unmade = schema.functions.find(({ name }) => !made.has(name));
+    if (unmade !== undefined) throw unfinishedUpgrade(schema, newer, unmade.name);
     return null;
   }
   const step = schema.steps.find(({ number }) => !stepsApplied.has(number));
@@ -61,6 +64,12 @@ const newerDatabase = ({ name, steps }: Schema, newer: readonly AppliedPart[]): 
   new UnfitDatabase(
     `The schema ${name} of this database was changed by a newer version of the service (${newer.at(-1)?.name ?? ''}; ` +
       `this version knows ${steps.at(-1)?.name ?? ''}). Run that version.`,
+  );
+
+const unfinishedUpgrade = ({ name }: Schema, newer: readonly AppliedPart[], unmade: string): UnfitDatabase =>
+  new UnfitDatabase(
+    `The schema ${name} of this database was changed by a newer version of the service (${newer.at(-1)?.name ?? ''}), ` +
+      `which has not finished: the function ${unmade} was never made. Start that version.`,
   );
 
 const changedStep = ({ name }: Schema, step: SchemaStep, row: AppliedPart): UnfitDatabase =>
