@@ -158,6 +158,40 @@ describe('a step', () => {
     expect(await exists('never')).toBe(false);
   });
 
+  it('that waits too long for a table lets others go first, is tried again, and in the end says who holds it', async () => {
+    await install(pool, [program('kept', { steps: 1 })]);
+    await pool.query('create sequence kept_tries');
+    const tried = `select nextval('kept_tries'); lock table kept.things in access exclusive mode;`;
+    const newer = program('kept', { steps: 2, inLast: tried });
+    const reader = new pg.Client({ connectionString: database.connectionString, application_name: 'a backup' });
+    await reader.connect();
+    await reader.query('begin; lock table kept.things in access share mode');
+    const attempt = install(pool, [newer], { lockTimeoutMs: 50 });
+    await expect(attempt).rejects.toBeInstanceOf(UnfitDatabase);
+    await expect(attempt).rejects.toThrow(
+      /schema kept .* process \d+ \(a backup, idle in transaction\) holds kept\.things\. .* start again/,
+    );
+    expect((await pool.query('select last_value::integer as tries from kept_tries')).rows).toEqual([{ tries: 5 }]);
+    expect(await applied('kept')).toEqual(['0001-step', 'made-by']);
+    await reader.end();
+    expect(await install(pool, [newer])).toBe(2);
+  });
+
+  it('whose process is frozen in the middle of it is taken back by the server, and others go on', async () => {
+    const newer = program('frozen', { steps: 2, inLast: 'lock table frozen.things in share mode;' });
+    await install(pool, [program('frozen', { steps: 1 })]);
+    let stop = (): void => undefined;
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    const first = install(frozenAtCommit(stop), [newer], { idleTimeoutMs: 2_000 });
+    const refused = expect(first).rejects.toThrow('not queryable');
+    await stopped;
+    // It waits for the table, and so for the server.
+    await pool.query(`insert into frozen.things values ('an append')`);
+    expect(await install(pool, [newer])).toBe(2);
+    await refused;
+    expect(await things('frozen')).toEqual(['an append', 'step 1', 'step 2']);
+  });
+
   it('whose text was changed after it was applied is refused, and nothing is changed', async () => {
     await install(pool, [program('edited', { steps: 1 })]);
     const edited = program('edited', { steps: 2, also: '-- edited' });
@@ -175,7 +209,7 @@ describe('a step', () => {
     const slow = program('slow', { steps: 1, also: `select pg_advisory_xact_lock(${GATE});` });
     let runs: Promise<readonly number[]> | undefined;
     await heldWithin(async () => {
-      runs = Promise.all([1, 2].map(() => install(pool, [slow], { log, reportEveryMs: 5 })));
+      runs = Promise.all([1, 2].map(() => install(pool, [slow], { log, reportEveryMs: 5, lockTimeoutMs: 0 })));
       await vi.waitFor(() => {
         for (const doing of ['applies step 0001-step', 'waits for another process that changes the database']) {
           const said = { message: 'the database is being brought up to date', schema: 'slow', doing, seconds: 0 };
@@ -246,9 +280,10 @@ describe('an older process in the middle of an upgrade', () => {
     await expect(install(endingAt(1, 'after'), [middle])).rejects.toThrow('the process ended');
     let runs: Promise<readonly number[]> | undefined;
     await heldWithin(async () => {
-      const first = install(pool, [newest]);
+      const first = install(pool, [newest], { lockTimeoutMs: 0 });
       await untilWaiting(1);
-      runs = Promise.all([first, install(pool, [middle])]);
+      // It may wait for its turn for as long as the other one takes.
+      runs = Promise.all([first, install(pool, [middle], { lockTimeoutMs: 1 })]);
       await untilWaiting(2);
     });
     expect(await runs).toEqual([2, 0]);
@@ -284,6 +319,24 @@ describe('an older process in the middle of an upgrade', () => {
     expect(await madeBy('closed')).toBe('program 2');
   });
 });
+
+/** A pool whose process stops at its first commit, and goes on when the server has ended the connection. */
+const frozenAtCommit = (onStop: () => void): pg.Pool => {
+  const connect = async (): Promise<unknown> => {
+    const client = await pool.connect();
+    client.on('error', () => undefined);
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    const query = async (...[text, values]: [string, unknown[]?]): Promise<unknown> => {
+      if (text === 'commit') {
+        onStop();
+        await ended;
+      }
+      return client.query(text, values);
+    };
+    return { query, release: (isBroken?: boolean) => client.release(isBroken) };
+  };
+  return { connect } as unknown as pg.Pool;
+};
 
 /** A pool whose process ends at a commit: before the database was told of it, or before its answer arrived. */
 const endingAt = (nth: number, when: 'before' | 'after'): pg.Pool => {

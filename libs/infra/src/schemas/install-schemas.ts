@@ -4,14 +4,21 @@ import { DatabaseClient, sqlStateOf } from '../postgres/index.js';
 import { appliedParts, noteApplied, noteUnchangedFunctions, RECORDS_TABLE } from './applied-parts.js';
 import { nextPart, type AppliedPart, type Part } from './next-part.js';
 import { schemaOf, type Schema, type SchemaName } from './schema-files.js';
+import { keptTable, tableHolders } from './table-holders.js';
 import { UnfitDatabase } from './unfit-database.js';
 
 /** Held by whoever changes a schema. Programs from before the steps hold it while they install the event store. */
 const INSTALL_LOCK = 4702;
-/** How often a part is tried if it ends in a deadlock with other users of its tables. */
+/** How often a part is tried if it ends in a deadlock with other users of its tables, or waits too long for a table. */
 const TRIES = 5;
 /** PostgreSQL documentation, appendix A: deadlock_detected. */
 const DEADLOCK = '40P01';
+/** Appendix A: lock_not_available. */
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Whoever waits behind a part that waits for a table is served before its own statement times out, after 5 s. */
+const LOCK_TIMEOUT_MS = 3_000;
+/** A process that is frozen in the middle of a part keeps its tables no longer. A statement may take longer. */
+const IDLE_TIMEOUT_MS = 10_000;
 /** Raised by a step that finds the database unfit; its message says what to do. */
 const UNFIT = 'AGU01';
 /** How often a step that takes long is told of. */
@@ -21,6 +28,10 @@ export interface InstallOptions {
   /** Told of steps that take long. */
   readonly log?: Logger;
   readonly reportEveryMs?: number;
+  /** How long a part waits for a table before it is tried again; 0 for ever. */
+  readonly lockTimeoutMs?: number;
+  /** How long the server waits for this process in the middle of a part. */
+  readonly idleTimeoutMs?: number;
 }
 
 /**
@@ -30,7 +41,7 @@ export interface InstallOptions {
  *
  * @param at where: a pool, of which one connection is used, or a connection string
  * @returns how many parts this call has applied: steps, and the functions of a schema together
- * @throws {UnfitDatabase} the database cannot hold the schema, or a newer program has changed it
+ * @throws {UnfitDatabase} the database cannot hold the schema, a newer program has changed it, or somebody keeps a table
  */
 export const installSchemas = (
   at: string | pg.Pool,
@@ -72,6 +83,10 @@ class Installation {
     private readonly options: InstallOptions,
   ) {}
 
+  private get lockTimeoutMs(): number {
+    return this.options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  }
+
   async run(schemas: readonly Schema[]): Promise<number> {
     let applied = await this.applied();
     // All of them are judged before the first is changed.
@@ -105,8 +120,12 @@ class Installation {
           return true;
         });
       } catch (error) {
-        if (sqlStateOf(error) === UNFIT) throw new UnfitDatabase((error as Error).message, { cause: error });
-        if (sqlStateOf(error) !== DEADLOCK || tries === TRIES) throw error;
+        const state = sqlStateOf(error);
+        if (state === UNFIT) throw new UnfitDatabase((error as Error).message, { cause: error });
+        if (state !== DEADLOCK && state !== LOCK_NOT_AVAILABLE) throw error;
+        if (tries < TRIES) continue;
+        if (state === DEADLOCK) throw error;
+        throw keptTable(schema, await tableHolders(this.client, this.lockTimeoutMs), error);
       }
     }
   }
@@ -140,9 +159,15 @@ class Installation {
     };
     const timer = setInterval(report, this.options.reportEveryMs ?? REPORT_EVERY_MS);
     try {
+      const idleTimeoutMs = this.options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+      await this.client.query(
+        'begin isolation level read committed; set local statement_timeout = 0; ' +
+          `set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+      );
       // A statement of its own takes the lock: what follows sees all that was committed before.
-      await this.client.query('begin isolation level read committed; set local statement_timeout = 0');
       await this.client.query('select pg_advisory_xact_lock($1)', [INSTALL_LOCK]);
+      // Not before: another process's part may take as long as it takes.
+      await this.client.query(`set local lock_timeout = ${this.lockTimeoutMs}`);
       const result = await work((done) => (doing = done));
       await this.client.query('commit');
       return result;
