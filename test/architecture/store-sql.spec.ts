@@ -1,23 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { FAILPOINTS } from '#libs/domain/kernel';
+import { DEPLOYMENT_TABLES } from '../../libs/infra/src/diagnosis/deployment-tables.js';
 import { ROOT } from '../support/service.js';
 
-/** The schemas of the event store itself: the log, and the note which store the rows belong to. */
-const OWN = ['event_store', 'public', 'pg_catalog'];
-const NAMED = /\b(?:from|into|join|update|table|perform|function|call)\s+([a-z_]+)\.([a-z_]+)/g;
+/** Of the event store itself: the log, and the note which store the rows belong to. */
+const isOwn = (table: string): boolean => table.startsWith('event_store.') || table === 'public.known_event_store';
+const FOREIGN = Object.keys(DEPLOYMENT_TABLES).filter((table) => !isOwn(table));
+/** The schemas of others, and the tables that lie in the schema of everybody, which need no name of one. */
+const SCHEMAS = [...new Set(FOREIGN.map((table) => table.split('.')[0]))].filter((name) => name !== 'public');
+const TABLES = FOREIGN.flatMap((table) => (table.startsWith('public.') ? table.slice('public.'.length) : []));
+const NAMED = new RegExp(`\\b(?:(?:${SCHEMAS.join('|')})"?\\."?[a-z_][\\w.]*|(?:${TABLES.join('|')})\\b)`, 'gi');
+/** The names of some begin like that of a schema. */
+const isFailpoint = (name: string): boolean => (FAILPOINTS as readonly string[]).includes(name);
 const NEXT = 'give the store that SQL by name when it is wired, as GATE_APPEND_FUNCTIONS is (docs/adr/0028)';
 
-/** What SQL in a text names of other schemas than the event store's. */
+/** What a text names of what others have in the database, be it in SQL or beside it. */
 const foreignIn = (path: string, text: string): readonly string[] =>
   [...text.matchAll(NAMED)]
-    .filter(([, schema = '']) => !OWN.includes(schema))
-    .map(([, schema, name]) => `${path} names ${schema}.${name}, which belongs to another context: ${NEXT}`);
+    .filter(([name]) => !isFailpoint(name))
+    .map(([name]) => `${path} names ${name}, which belongs to another context: ${NEXT}`);
 
 it.each([
   'select stream from gate.append($1, $2)',
   'insert into gate.payloads (owner) values ($1)',
   'perform ledger.seal()',
+  'select gate.free_budgets($1)',
+  'SELECT body FROM GATE.payloads',
+  'select body from "gate"."payloads"',
+  'truncate gate.payloads',
+  'delete from schema_steps.applied',
+  'select sealed from vault_secrets',
+  'select check_value from public.vault_key_check',
 ])('what another context has in the database is found: %s', (sql) => {
   expect(foreignIn('a-store.ts', `const text = '${sql}';`)).toHaveLength(1);
 });
