@@ -19,15 +19,8 @@ const EVERYWHERE = [
     message: 'A busy machine takes longer than the second that it would wait: say how long.',
   },
   {
-    selector: 'Property[key.name="rejectUnauthorized"][value.value=false]',
-    message: 'Certificates are always checked.',
-  },
-  {
-    selector: 'Property[key.value="rejectUnauthorized"][value.value=false]',
-    message: 'Certificates are always checked.',
-  },
-  {
-    selector: 'Literal[value="NODE_TLS_REJECT_UNAUTHORIZED"], Identifier[name="NODE_TLS_REJECT_UNAUTHORIZED"]',
+    selector:
+      'Property:matches([key.name="rejectUnauthorized"], [key.value="rejectUnauthorized"])[value.value=false], Literal[value="NODE_TLS_REJECT_UNAUTHORIZED"], Identifier[name="NODE_TLS_REJECT_UNAUTHORIZED"]',
     message: 'Certificates are always checked.',
   },
   {
@@ -85,28 +78,29 @@ const INVALIDATION = [
   },
 ];
 
-/** A question what an adapter can do spreads to every caller of its port. */
+const CAPABILITY = '[key.name=/^(can|has|stores|supports)[A-Z]/]';
+
+/** A question what an adapter can do spreads to every caller of its port, in whatever way it is put. */
 const CAPABILITIES = [
-  {
-    selector:
-      ':matches(MethodDefinition, TSAbstractMethodDefinition)[kind="get"][key.name=/^(can|has|stores|supports)[A-Z]/]',
-    message:
-      'A port does not say what its adapters can do. Make a port with two implementations, and choose between them where the deployment is wired (docs/adr/0028).',
-  },
-];
+  `:matches(MethodDefinition, TSAbstractMethodDefinition, TSMethodSignature)${CAPABILITY}:matches([kind="get"], [returnType.typeAnnotation.type="TSBooleanKeyword"], [value.returnType.typeAnnotation.type="TSBooleanKeyword"])`,
+  `:matches(PropertyDefinition, TSAbstractPropertyDefinition)${CAPABILITY}`,
+  // Interfaces are rows and answers, too, of which `has…` tells something: `hasMore`.
+  'TSPropertySignature[key.name=/^(can|stores|supports)[A-Z]/]',
+].map((selector) => ({
+  selector,
+  message:
+    'A port does not say what its adapters can do. Make a port with two implementations, and choose between them where the deployment is wired (docs/adr/0028).',
+}));
 
 const CLOCK_AND_CHANCE = [
   {
-    selector: 'MemberExpression[object.name=/^(Date|performance)$/][property.name="now"]',
+    selector:
+      'MemberExpression[object.name=/^(Date|performance)$/][property.name="now"], MemberExpression[object.name="process"][property.name="hrtime"]',
     message: 'Time comes with the command or from the Clock port.',
   },
   {
     selector: 'NewExpression[callee.name="Date"][arguments.length=0], CallExpression[callee.name="Date"]',
     message: 'Time comes with the command or from the Clock port; new Date(ms) converts and is fine.',
-  },
-  {
-    selector: 'MemberExpression[object.name="process"][property.name="hrtime"]',
-    message: 'Time comes with the command or from the Clock port.',
   },
   {
     selector: 'MemberExpression[object.name="Math"][property.name="random"]',

@@ -33,7 +33,8 @@ const rulesBroken = async (eslint: ESLint, path: string, code: string): Promise<
 const SYNTAX = 'no-restricted-syntax';
 const IMPORTS = '@typescript-eslint/no-restricted-imports';
 const used = (name: string): string => `\nexport const used = ${name};\n`;
-const capability = (name: string): string => `\nexport abstract class Port { abstract get ${name}(): boolean; }\n`;
+const portWith = (member: string): string => `\nexport abstract class Port { ${member} }\n`;
+const interfaceWith = (member: string): string => `\nexport interface Port { ${member} }\n`;
 const lines = (count: number): string => 'export {};\n'.repeat(count);
 
 const REFUSED: readonly (readonly [title: string, path: string, code: string, rule: string])[] = [
@@ -41,7 +42,15 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
   ['the domain makes no date of now', DOMAIN, used('new Date()'), SYNTAX],
   ['the domain makes no text of now', DOMAIN, used('Date()'), SYNTAX],
   ['the domain measures no time', DOMAIN, used('performance.now()'), SYNTAX],
-  ['a port does not say what its adapters can do', PORT, capability('canRequire'), SYNTAX],
+  ['a port does not say what its adapters can do', PORT, portWith('abstract get canRequire(): boolean;'), SYNTAX],
+  ['nor by a field', PORT, portWith('abstract readonly hasPayloads: boolean;'), SYNTAX],
+  ['nor by a field with a default', PORT, portWith('readonly canRequire: boolean = false;'), SYNTAX],
+  ['nor by a method', PORT, portWith('abstract canRequire(): boolean;'), SYNTAX],
+  ['nor by a method with a default', PORT, portWith('supportsBells(): boolean { return false; }'), SYNTAX],
+  ['nor by a getter with a default', PORT, portWith('get storesPayloads(): boolean { return false; }'), SYNTAX],
+  ['nor does an interface by a property', PORT, interfaceWith('readonly canRequire: boolean;'), SYNTAX],
+  ['nor by a method of an interface', PORT, interfaceWith('hasPayloads(): boolean;'), SYNTAX],
+  ['nor by a getter of an interface', PORT, interfaceWith('get storesPayloads(): boolean;'), SYNTAX],
   ['the domain rolls no dice', DOMAIN, used('Math.random()'), SYNTAX],
   ['the domain makes no random id', DOMAIN, `import { randomUUID } from 'node:crypto';${used('randomUUID')}`, IMPORTS],
   ['libs/crypto reads no clock', CRYPTO, used('Date.now()'), SYNTAX],
@@ -124,6 +133,8 @@ const REFUSED: readonly (readonly [title: string, path: string, code: string, ru
 const ALLOWED: readonly (readonly [title: string, path: string, code: string])[] = [
   ['a date may be made of milliseconds', DOMAIN, used('new Date(0).toISOString()')],
   ['settings are read in one folder', CONFIG, used('process.env')],
+  ['a row of a port tells what it has', PORT, interfaceWith('readonly hasMore: boolean;')],
+  ['a method of a port may begin like a question', PORT, portWith('abstract storesOf(org: string): Promise<string>;')],
   ['an adapter may look at the clock', ADAPTER, used('Date.now()')],
   [
     'the envelope knows what Nest throws',
