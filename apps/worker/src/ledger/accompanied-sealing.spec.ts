@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type Mock, vi } from 'vitest';
 import type { SigningKey } from '#libs/crypto';
 import {
   decodeEvent,
@@ -8,10 +8,11 @@ import {
   type Accompany,
   type Companions,
   type CompanionsEnd,
+  type Logger,
   type OrgId,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import { SealKeyAdministration, sealKeyDecider, type LedgerEvent } from '#libs/domain/ledger';
+import { SealKeyAdministration, sealKeyDecider, type LedgerEvent, type Sealer } from '#libs/domain/ledger';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemClock } from '#libs/infra/runtime';
 import { metadataAt } from '../../../../test/support/given.js';
@@ -44,6 +45,8 @@ const SETTLED = { timeout: 20_000, interval: 5 };
 
 let store: WatchedStore;
 let bench: LedgerBench;
+let sealer: Sealer;
+let warn: Mock<Logger['warn']>;
 let stopping: AbortController;
 let firstKey: SigningKey;
 let running: Promise<void>;
@@ -53,14 +56,16 @@ beforeEach(async () => {
   bench = new LedgerBench(store);
   stopping = new AbortController();
   firstKey = await bench.activateKey();
+  sealer = bench.sealer();
+  warn = vi.fn<Logger['warn']>();
   running = new SealingLoop({
     store,
     appends: bench.profile.appends,
-    sealer: bench.sealer(),
+    sealer,
     sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
     progress: new HeldProgress(),
     clock: new SystemClock(),
-    logger: silentLogger,
+    logger: { ...silentLogger, warn },
     meter: NO_METER,
     retryIntervalMs: 20,
   }).run(stopping.signal);
@@ -133,6 +138,21 @@ describe('a deed that is written in the commit of its event', () => {
     const stream = await recordAtRest(org, 'executed');
     expect(store.ends).toEqual(['left_out']);
     await sealedLast(org, stream);
+  });
+
+  it('is sealed afterwards if it could not be made, and the log says why', async () => {
+    const org = await knownOrg();
+    const error = new Error('the deed could not be signed');
+    vi.spyOn(sealer, 'accompany').mockImplementation(() => {
+      throw error;
+    });
+    // A sealer that is at work is not asked.
+    while (warn.mock.calls.length === 0) {
+      const stream = await bench.recordAction(org, 'executed');
+      await sealedLast(org, stream);
+    }
+    expect(warn.mock.calls[0]).toEqual(['a deed could not be sealed along with its event', { error }]);
+    expect(store.ends).toEqual([]);
   });
 
   it.each([true, false])(
