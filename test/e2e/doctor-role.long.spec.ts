@@ -106,7 +106,7 @@ describe('ags doctor with the role that DATABASE_URL names', () => {
     const finding = await examined({ DATABASE_URL });
     expect(finding).toMatchObject({
       code: 1,
-      message: `The role ${guest} may not act as ${role}, who owns what an upgrade changes.`,
+      message: `The role ${guest} may not act as ${role}, who owns what an upgrade and a rebuild of projections change.`,
     });
     await served.kill('SIGTERM');
     const start = () => startService({ env: { DATABASE_URL, LOG_LEVEL: 'error' }, stateDir: served.stateDir });

@@ -6,6 +6,8 @@ const OLDEST_VERSION = 150_000;
 const START_HELP = 'The next start of the service installs it.';
 /** No start of an api, a worker or a projector makes it. */
 const TABLE_OF_INIT = 'agents.first_organization';
+const SCHEMA_OF_INIT = 'first_organization';
+const WHO_OWNS = 'who owns what an upgrade and a rebuild of projections change';
 const INIT_HELP = 'Run `npm run ags -- init`, which installs what is missing.';
 
 export const checkDatabase = async (examination: Examination): Promise<Finding> => {
@@ -33,7 +35,7 @@ export const judgeRole = ({ role, isStandby, lacks, owners }: RoleState): Findin
   const missing = lacks.map(({ privileges, place }) => `${privileges.toUpperCase()} on ${place}`);
   const faults = [
     ...(missing.length === 0 ? [] : [`lacks ${missing.join('; ')}`]),
-    ...(owners.length === 0 ? [] : [`may not act as ${owners.join(', ')}, who owns what an upgrade changes`]),
+    ...(owners.length === 0 ? [] : [`may not act as ${owners.join(', ')}, ${WHO_OWNS}`]),
   ];
   if (faults.length === 0) return ok(`The role ${role} may read, write and create what the service needs.`);
   const grants = [

@@ -273,7 +273,7 @@ describe('the role', () => {
       status: 'problem',
       message:
         'The role clerk lacks UPDATE, DELETE on gate.checkpoint, ledger.parked; USAGE on schema gate, and may not act as ' +
-        'ags, who owns what an upgrade changes.',
+        'ags, who owns what an upgrade and a rebuild of projections change.',
       next:
         'Run `grant update, delete on gate.checkpoint, ledger.parked to clerk; grant usage on schema gate to clerk; ' +
         'grant ags to clerk;` as the owner or a superuser, or use the role that the service was set up with.',

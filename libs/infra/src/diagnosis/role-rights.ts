@@ -41,7 +41,7 @@ const LACKS = `${THERE}, lacking as (
 select privileges, kind || string_agg(name, ', ' order by name) as place
   from rights group by kind, privileges order by kind, privileges`;
 
-/** An upgrade changes tables and functions, which their owner alone may. */
+/** An upgrade changes tables and functions, and a rebuild of projections replaces tables: their owner alone may. */
 const OWNERS = `${THERE}, owned as (
   select relowner as owner from needed
   union
