@@ -53,7 +53,7 @@ export const checkMigrations = async (examination: Examination): Promise<Finding
   return judgeSchema(await inspectSchema(pool, examination.config.eventStoreUrl === null));
 };
 
-export const judgeSchema = ({ isPrepared, behind, newer, unfit, missingTables }: SchemaState): Finding => {
+export const judgeSchema = ({ isPrepared, noted, behind, newer, unfit, missingTables }: SchemaState): Finding => {
   if (!isPrepared) {
     return problem('The database is not prepared.', 'Run `npm run ags -- init`; `npm start` does so by itself.');
   }
@@ -64,7 +64,8 @@ export const judgeSchema = ({ isPrepared, behind, newer, unfit, missingTables }:
     return warning('The database holds the schema of an older version.', START_HELP);
   }
   if (missingTables.length > 0) {
-    const isMadeByInit = missingTables.every((name) => name === TABLE_OF_INIT);
+    // Once its step is noted, init makes it no more.
+    const isMadeByInit = missingTables.every((name) => name === TABLE_OF_INIT) && !noted.includes(SCHEMA_OF_INIT);
     const next = isMadeByInit
       ? `${INIT_HELP} Where it was there before, look for who removed it.`
       : 'The service had installed it, and does so only once: look for who removed it, and restore a backup.';

@@ -287,7 +287,8 @@ describe('the role', () => {
 });
 
 describe('the schema', () => {
-  const fine = { isPrepared: true, behind: [], newer: [], unfit: [], missingTables: [] };
+  const noted = ['event_store', 'gate'];
+  const fine = { isPrepared: true, noted, behind: [], newer: [], unfit: [], missingTables: [] };
   it.each([
     ['of this version', fine, 'ok'],
     ['of none', { ...fine, isPrepared: false, behind: ['gate'] }, 'problem'],
@@ -303,6 +304,13 @@ describe('the schema', () => {
     const { next } = judgeSchema({ ...fine, missingTables: ['agents.first_organization'] });
     expect(next).toContain('Run `npm run ags -- init`');
     expect(judgeSchema({ ...fine, missingTables: ['gate.payloads'] }).next).toContain('restore a backup');
+  });
+
+  it('of which init has made a table that was removed is made whole by a backup', () => {
+    const missingTables = ['agents.first_organization'];
+    const { next } = judgeSchema({ ...fine, noted: [...noted, 'first_organization'], missingTables });
+    expect(next).toContain('restore a backup');
+    expect(next).not.toContain('init');
   });
 });
 

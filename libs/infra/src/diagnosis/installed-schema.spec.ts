@@ -6,8 +6,13 @@ import { parseConfig } from '#libs/infra/config';
 import { prepareDeployment } from '#libs/infra/deployment';
 import { createReadOnlyPool } from '#libs/infra/postgres';
 import { startedSchemas } from '#libs/infra/schemas';
-import type pg from 'pg';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import pg from 'pg';
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  createWholeDatabase,
+  type TestDatabase,
+} from '../../../../test/support/database.js';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { inspectSchema } from './installed-schema.js';
 
@@ -46,6 +51,7 @@ describe('the schema of a database', () => {
     const pool = poolOf(database);
     expect(await inspectSchema(pool, true)).toEqual({
       isPrepared: true,
+      noted: [...startedSchemas(true), 'first_organization'].sort(),
       behind: [],
       newer: [],
       unfit: [],
@@ -70,6 +76,27 @@ describe('the schema of a database', () => {
     expect(bare.isPrepared).toBe(false);
     expect(bare.missingTables).not.toContain('event_store.events');
     expect(bare.missingTables).toContain('gate.payloads');
+  });
+
+  it.each([
+    ['event_store.events', true],
+    ['gate.payloads', false],
+  ])('that was prepared stays so without %s, which is missing (holds the log: %s)', async (table, hasLog) => {
+    const whole = await createWholeDatabase();
+    const pool = poolOf(whole);
+    const client = new pg.Client({ connectionString: whole.connectionString });
+    await client.connect();
+    await client.query(`drop table ${table}`);
+    const state = await inspectSchema(pool, hasLog);
+    expect(state).toMatchObject({ isPrepared: true, behind: [], missingTables: expect.arrayContaining([table]) });
+    await client.query('drop table schema_steps.applied');
+    // As if 0.1.0 had made it.
+    expect(await inspectSchema(pool, hasLog)).toMatchObject({ isPrepared: false });
+    expect(await inspectSchema(pool, !hasLog)).toMatchObject({ isPrepared: true, noted: [] });
+    await client.end();
+    await pool.end();
+    pools.pop();
+    await whole.drop();
   });
 
   it('in which nothing was installed is not prepared', async () => {

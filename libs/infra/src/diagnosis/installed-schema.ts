@@ -4,7 +4,7 @@ import { tablesOf } from './deployment-tables.js';
 
 /** How a database stands to what this build installs. */
 export interface SchemaState extends SchemaReport {
-  /** Whether any version of the service has installed its tables. */
+  /** Whether any version of the service has installed its tables: also where somebody has removed them since. */
   readonly isPrepared: boolean;
   readonly missingTables: readonly string[];
 }
@@ -21,9 +21,12 @@ export const inspectSchema = async (pool: pg.Pool, hasLog: boolean): Promise<Sch
     [expected],
   );
   const tables = new Set(rows.map(({ name }) => name));
+  const report = await inspectSchemas(pool, startedSchemas(hasLog));
+  // Version 0.1.0 noted no step: of it, a table tells.
+  const table = hasLog ? 'event_store.events' : 'gate.payloads';
   return {
-    ...(await inspectSchemas(pool, startedSchemas(hasLog))),
-    isPrepared: tables.has(hasLog ? 'event_store.events' : 'gate.payloads'),
+    ...report,
+    isPrepared: report.noted.includes(hasLog ? 'event_store' : 'gate') || tables.has(table),
     missingTables: expected.filter((name) => !tables.has(name)),
   };
 };

@@ -6,6 +6,8 @@ import { UnfitDatabase } from './unfit-database.js';
 
 /** How the schemas of a database stand to this program's. */
 export interface SchemaReport {
+  /** Those of which a step is noted as applied, of all schemas that there are. */
+  readonly noted: readonly string[];
   /** Those that a start would bring up to date. */
   readonly behind: readonly string[];
   /** Those that a newer program has changed in a way that this one may run beside. */
@@ -17,7 +19,8 @@ export interface SchemaReport {
 /** Reads only. */
 export const inspectSchemas = async (pool: pg.Pool, names: readonly SchemaName[]): Promise<SchemaReport> => {
   const applied = (await appliedParts(pool)) ?? [];
-  const report = { behind: [] as string[], newer: [] as string[], unfit: [] as string[] };
+  const noted = [...new Set(applied.filter(({ kind }) => kind === 'step').map(({ schema }) => schema))];
+  const report = { noted, behind: [] as string[], newer: [] as string[], unfit: [] as string[] };
   for (const schema of names.map(schemaOf)) {
     try {
       if (nextPart(schema, applied) !== null) report.behind.push(schema.name);
