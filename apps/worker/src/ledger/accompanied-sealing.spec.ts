@@ -17,7 +17,6 @@ import { MemoryEventStore } from '#libs/infra/event-store';
 import { SystemClock } from '#libs/infra/runtime';
 import { metadataAt } from '../../../../test/support/given.js';
 import { HeldProgress, LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
-import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { SealingLoop } from './sealing-loop.js';
 
 /** Records how companions ended, and lets a test change them before they are written. */
@@ -47,6 +46,7 @@ let store: WatchedStore;
 let bench: LedgerBench;
 let sealer: Sealer;
 let warn: Mock<Logger['warn']>;
+const ignore = (): void => undefined;
 let stopping: AbortController;
 let firstKey: SigningKey;
 let running: Promise<void>;
@@ -65,7 +65,7 @@ beforeEach(async () => {
     sealKeys: new SealKeyAdministration(bench.runner, bench.streams, bench.keys),
     progress: new HeldProgress(),
     clock: new SystemClock(),
-    logger: { ...silentLogger, warn },
+    logger: { debug: ignore, info: ignore, warn, error: ignore },
     meter: NO_METER,
     retryIntervalMs: 20,
   }).run(stopping.signal);
