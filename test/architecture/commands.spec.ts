@@ -20,11 +20,16 @@ const SENDS = 'commands.execute(';
 /** Names of the methods by which a client changes something, as HTTP has it, and which send no command, not by a private method either. */
 const withoutCommand = (controller: string): readonly string[] => {
   const members = controller.split(MEMBER).slice(1);
-  const senders = members
-    .filter((member) => member.startsWith('private') && member.includes(SENDS))
-    .map((member) => `this.${/^private (?:async )?(\w+)/.exec(member)?.[1] ?? ''}(`);
+  const calls = new Set([SENDS]);
+  const sends = (member: string): boolean => [...calls].some((call) => member.includes(call));
+  const privates = members.filter((member) => member.startsWith('private'));
+  // A private method may call another that sends.
+  privates.forEach(() => {
+    for (const member of privates.filter(sends))
+      calls.add(`this.${/^private (?:async )?(\w+)/.exec(member)?.[1] ?? ''}(`);
+  });
   return members
-    .filter((member) => CHANGING.test(member) && ![SENDS, ...senders].some((call) => member.includes(call)))
+    .filter((member) => CHANGING.test(member) && !sends(member))
     .map((member) => /^ {2}(?:async )?(\w+)\(/m.exec(member)?.[1] ?? member);
 };
 
@@ -75,7 +80,9 @@ describe('a route that changes something', () => {
   @Post('told')
   told() { return this.change(); }
 
-  private async change() { return this.commands.execute(new Told()); }
+  private change() { return this.tell(); }
+
+  private async tell() { return this.commands.execute(new Told()); }
 }`;
     expect(withoutCommand(controller)).toEqual(['planted']);
   });

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasUnsaved, markUnsaved } from '../kernel/drafts.ts';
 
+const PATIENCE = { timeout: 20_000, interval: 5 };
+
 const DRAFT = 'con_1';
 
 /** What has happened, in its order. */
@@ -47,20 +49,20 @@ describe('who signs out with an unsaved draft', () => {
     const { thenGo } = await leaving();
     says = false;
     thenGo(end, '/login');
-    await vi.waitFor(() => expect(happened).toEqual(['asked']));
+    await vi.waitFor(() => expect(happened).toEqual(['asked']), PATIENCE);
     expect(hasUnsaved()).toBe(true);
   });
 
   it('is asked once, before the session ends', async () => {
     const { thenGo } = await leaving();
     thenGo(end, '/login');
-    await vi.waitFor(() => expect(happened).toEqual(['asked', 'ended the session', 'left for /login']));
+    await vi.waitFor(() => expect(happened).toEqual(['asked', 'ended the session', 'left for /login']), PATIENCE);
   });
 
   it('and is refused is asked again by the browser, and goes on as before after staying', async () => {
     const { readAnew, thenGo } = await leaving();
     thenGo(refused, '/login');
-    await vi.waitFor(() => expect(happened).toEqual(['asked', 'reloaded']));
+    await vi.waitFor(() => expect(happened).toEqual(['asked', 'reloaded']), PATIENCE);
     expect(heard.has('beforeunload')).toBe(true);
     // Would do nothing in a window that is about to leave.
     readAnew();
@@ -78,5 +80,5 @@ describe('who signs out with an unsaved draft', () => {
 it.each(['thenGo', 'thenTell'] as const)('without a draft, %s leaves without a question', async (name) => {
   const module = await leaving();
   void module[name](end, '/login');
-  await vi.waitFor(() => expect(happened).toEqual(['ended the session', 'left for /login']));
+  await vi.waitFor(() => expect(happened).toEqual(['ended the session', 'left for /login']), PATIENCE);
 });
