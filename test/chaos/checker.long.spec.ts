@@ -46,7 +46,7 @@ describe('of a running service', () => {
     const [bug] = PLANTED_BUGS;
     const changes = [{ text: 'a text that no bundle has', becomes: '' }];
     await expect(runs.ofBug({ ...bug!, changes })).rejects.toThrow(
-      'a planted bug has no place: the bundles have 0 times',
+      'a planted bug has no place: the bundles and schemas have 0 times',
     );
   });
 });
