@@ -74,7 +74,7 @@ const test = (specs, { options = [], env = {} } = {}) => {
 };
 
 /** A fleet is six processes or more, which share a PostgreSQL of a hundred connections. */
-const ONE_AT_A_TIME = { options: ['--maxWorkers=1'] };
+const ONE_AT_A_TIME = { options: ['--no-file-parallelism'] };
 
 const PARTS = {
   contracts: () =>

@@ -88,7 +88,8 @@ export const subscriptionContract = (log: LogUnderTest): void => {
       };
       await log.store.append({ stream: newStream(), expectedRevision: 'no_stream', events: newEvents(4) });
       subscribe({ after, onEvents, onError, batchSize: 4 });
-      await vi.waitFor(() => expect(attempts).toHaveLength(3), { timeout: 5_000 });
+      // The first batch may hold fewer events than its size; the others come after it.
+      await vi.waitFor(() => expect(attempts.length).toBeGreaterThanOrEqual(3), { timeout: 5_000 });
       expect(attempts[1]).toEqual(attempts[0]);
       expect(attempts[2]).toEqual(attempts[0]);
       expect(onError.mock.calls).toEqual([[failure], [failure]]);
