@@ -5,7 +5,7 @@ import { hasRedisServer, RedisServer } from '../support/redis-server.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { ChaosFleet } from './chaos-fleet.js';
 import { runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
-import { FLEET_SETTINGS } from './chaos-scene.js';
+import { FLEET_SETTINGS, REST_LIMIT_MS } from './chaos-scene.js';
 import { killDatabase } from './chaos-service.js';
 import { plansOf, type Store } from './faults.js';
 
@@ -13,8 +13,6 @@ const PROCESSES_EACH = 2;
 const CALLS_PER_ROUND = 12;
 const TOOL_TIMEOUT_MS = 5_000;
 const MORE_AGENTS = 2;
-/** As for one service (chaos-service.ts): sweeps are shorter here, and six processes share the machine. */
-const REST_LIMIT_MS = 12_000;
 
 /** So many kills in a fleet on stores of the run's own, gone when it ends. Without redis-server each process wakes itself. */
 export const chaosOfFleet = async (

@@ -49,6 +49,12 @@ export const FLEET_SETTINGS: Readonly<Record<string, string>> = {
   SERVICE_EXECUTOR_SILENCE_MS: '3000',
 };
 
+/**
+ * INV-16, two sweeps of 5 s and some slack: how long a service may take to come to rest, at the settings that it ships with.
+ * Where sweeps are shorter, several processes share the machine.
+ */
+export const REST_LIMIT_MS = 12_000;
+
 export interface SceneOptions {
   /** Of the service's log and database; stays good across restarts. */
   readonly place: EventStorePlace;

@@ -3,14 +3,12 @@ import { postmasterPidIn } from '../support/own-server.js';
 import { startService } from '../support/service.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { runChaos, type ChaosProgress, type ChaosResult } from './chaos-run.js';
-import { ORDERED_SETTINGS } from './chaos-scene.js';
+import { ORDERED_SETTINGS, REST_LIMIT_MS } from './chaos-scene.js';
 import { plansOf } from './faults.js';
 
 const CALLS_PER_ROUND = 12;
 const TOOL_TIMEOUT_MS = 5_000;
 const MORE_AGENTS = 2;
-/** Two sweeps of 5 s and some slack: the catalogue's own limit, at the settings that a service ships with. */
-const REST_LIMIT_MS = 12_000;
 
 /** So many kills of a service and a database of the run's own, gone when it ends. */
 export const chaosOfKills = async (

@@ -3,14 +3,13 @@ import { violationsIn, type Violation } from './checker.js';
 import { membersOf, textOf } from './dossier.js';
 import type { Members } from './evidence.js';
 import { ENDINGS, type Fault, type PointOfCall } from './failpoint-endings.js';
+import { REST_LIMIT_MS } from './chaos-scene.js';
 import { effectOf } from './oracle.js';
 
 /** Of the tools here: shorter than a delay, longer than a restart, also where a machine takes its time for one. */
 const TOOL_TIMEOUT_MS = { kill: 30_000, error: 30_000, delay: 4_000 } as const satisfies Record<Fault, number>;
 /** Longer than a tool here may take, than an executor may be silent, a store may be, and a transaction may stand idle (5 s each). */
 const DELAY_MS = 6_000;
-/** The catalogue's own limit (INV-16). */
-const REST_LIMIT_MS = 12_000;
 /** `POST /v1/actions` has 60 s. */
 const DELAY_PAST_ROUTE_MS = 61_000;
 const WAIT_S = 5;

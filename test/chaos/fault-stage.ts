@@ -7,7 +7,7 @@ import { hasRedisServer, RedisServer } from '../support/redis-server.js';
 import { silentLogger } from '../support/silent-logger.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { ChaosFleet } from './chaos-fleet.js';
-import { ChaosScene, FLEET_SETTINGS, type SceneOptions } from './chaos-scene.js';
+import { ChaosScene, FLEET_SETTINGS, type SceneOptions, REST_LIMIT_MS } from './chaos-scene.js';
 import { violationsIn, type Violation } from './checker.js';
 import type { ClientCall, Evidence } from './evidence.js';
 import { startOracle, type Oracle } from './oracle.js';
@@ -18,8 +18,6 @@ const DATABASE = 'service';
 const PROCESSES_EACH = 2;
 const CALLS_PER_ROUND = 6;
 const BETWEEN_ROUNDS_MS = 200;
-/** As for every fleet that is made to fail (chaos-distributed.ts). */
-const REST_LIMIT_MS = 12_000;
 
 /** What processes stand on, each of it reached through a proxy. */
 export interface Surroundings {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureDatabase } from '#libs/infra/postgres';
 import { ChaosFleet } from '../chaos/chaos-fleet.js';
-import { ChaosScene, FLEET_SETTINGS } from '../chaos/chaos-scene.js';
+import { ChaosScene, FLEET_SETTINGS, REST_LIMIT_MS } from '../chaos/chaos-scene.js';
 import { violationsIn } from '../chaos/checker.js';
 import { membersOf, textOf } from '../chaos/dossier.js';
 import { effectOf, startOracle, type Oracle } from '../chaos/oracle.js';
@@ -10,7 +10,6 @@ import { startOwnServer } from '../support/own-server.js';
 import { silentLogger } from '../support/silent-logger.js';
 
 const PROCESSES_EACH = 2;
-const REST_LIMIT_MS = 12_000;
 const WAIT_S = 5;
 const CASE_DEADLINE_MS = 120_000;
 

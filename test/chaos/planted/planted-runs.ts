@@ -3,7 +3,7 @@ import { startOwnServer, type OwnServer } from '../../support/own-server.js';
 import { silentLogger } from '../../support/silent-logger.js';
 import { startService } from '../../support/service.js';
 import { runChaos, type ChaosOptions } from '../chaos-run.js';
-import { CHAOS_SETTINGS } from '../chaos-scene.js';
+import { CHAOS_SETTINGS, REST_LIMIT_MS } from '../chaos-scene.js';
 import { violationsIn, type InvariantId, type Violation } from '../checker.js';
 import type { RoundPlan } from '../faults.js';
 import type { PlantedBug } from './bugs.js';
@@ -18,8 +18,6 @@ const LANES = 2;
  * over before the service is up again, and there is nothing to be seen.
  */
 const CHANCES_OF_A_KILL = 3;
-/** INV-16, as every run is judged by it: a service without a bug is. */
-const REST_LIMIT_MS = 12_000;
 /** Of a service that sweeps five times a second, and has nothing to recover from but a bug: stricter, so that the bug is seen. */
 const REST_LIMIT_OF_BUGS_MS = 6_000;
 /** Longer than that: an execution that nobody ends by itself is ended too late. */
