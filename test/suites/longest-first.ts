@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Short to read and long to run: vitest starts the largest files first where it has run none before, and would keep these for the end. */
-const LONG_TO_RUN = [
+export const LONG_TO_RUN: readonly string[] = [
   'test/chaos/checker.long.spec.ts',
   'test/e2e/chaos.long.spec.ts',
   'test/e2e/rolling-restart.long.spec.ts',
