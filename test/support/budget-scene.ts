@@ -1,5 +1,5 @@
 import type { JsonObject } from '#libs/crypto';
-import type { CallCost } from '#libs/domain/connectors';
+import type { CallCost, LiveConnector } from '#libs/domain/connectors';
 import {
   type Action,
   type ActionRequest,
@@ -104,8 +104,8 @@ const price = (bench: GateBench): void => {
   };
   const [factsOf, send] = [driver.requestFacts.bind(driver), driver.send.bind(driver)];
   Object.assign(driver, {
-    requestFacts: (config: JsonObject, tool: string, args: JsonObject) => ({
-      ...factsOf(config, tool, args),
+    requestFacts: (connector: LiveConnector, tool: string, args: JsonObject) => ({
+      ...factsOf(connector, tool, args),
       ...costIn(args, 'amount'),
     }),
     send: async (call: Parameters<typeof send>[0]) => ({ ...(await send(call)), ...costIn(call.args, 'spent') }),

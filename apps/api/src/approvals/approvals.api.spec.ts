@@ -177,9 +177,9 @@ describe('an approval', () => {
   it('says what the call spends, and warns of an unusual amount and of what the payments processor says', async () => {
     const driver = bench.deployment.drivers.driverOf('rest') as ConnectorDriver;
     const facts = driver.requestFacts.bind(driver);
-    const spending = vi.spyOn(driver, 'requestFacts').mockImplementation((config, tool, args) => {
+    const spending = vi.spyOn(driver, 'requestFacts').mockImplementation((connector, tool, args) => {
       const payments = JSON.parse((args['note'] ?? '{}') as string) as object;
-      return { ...facts(config, tool, args), cost: { amount: args['amount'] as number, currency: 'eur' }, payments };
+      return { ...facts(connector, tool, args), cost: { amount: args['amount'] as number, currency: 'eur' }, payments };
     });
     const usual = await held({ amount: 100 });
     expect(await read(admin, usual)).toMatchObject({

@@ -27,7 +27,7 @@ export const connectorView = (
   config_hash: connector.configHash,
   credential: credentialView(connector),
   health: healthView(connector, last),
-  tools: (driver?.toolsOf(connector.config) ?? []).map((tool) => toolView(connector, tool)),
+  tools: (driver?.toolsOf(connector) ?? []).map((tool) => toolView(connector, tool)),
   created_at: connector.createdAt,
   updated_at: connector.updatedAt,
 });

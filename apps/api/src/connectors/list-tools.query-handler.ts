@@ -47,7 +47,7 @@ export class ListToolsHandler implements IQueryHandler<ListTools> {
   }
 
   private toolsOf(live: LiveConnector): readonly ListedTool[] {
-    const tools = this.registry.driverOf(live.type)?.toolsOf(live.config) ?? [];
+    const tools = this.registry.driverOf(live.type)?.toolsOf(live) ?? [];
     return tools.map((tool, index) => ({ connector: live, tool, position: { connector: live.name, index } }));
   }
 }

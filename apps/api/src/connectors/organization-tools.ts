@@ -21,9 +21,9 @@ export class ToolsNow {
   ) {}
 
   declared(): readonly DeclaredTool[] {
-    return this.connectors.flatMap(({ name, type, config }) =>
-      (this.registry.driverOf(type)?.toolsOf(config) ?? []).map((tool) => ({
-        name: `${name}.${tool.name}`,
+    return this.connectors.flatMap((connector) =>
+      (this.registry.driverOf(connector.type)?.toolsOf(connector) ?? []).map((tool) => ({
+        name: `${connector.name}.${tool.name}`,
         sideEffect: tool.sideEffect,
         inputSchema: tool.inputSchema,
         namesCost: tool.namesCost ?? false,
@@ -44,7 +44,7 @@ export class ToolsNow {
   offeredBy(connector: string): readonly OfferedTool[] {
     const found = this.connectors.find(({ name }) => name === connector);
     if (found === undefined) return [];
-    return (this.registry.driverOf(found.type)?.toolsOf(found.config) ?? []).map((tool) => ({
+    return (this.registry.driverOf(found.type)?.toolsOf(found) ?? []).map((tool) => ({
       connector,
       name: tool.name,
       described: { description: tool.description, input_schema: tool.inputSchema },
@@ -57,9 +57,9 @@ export class ToolsNow {
     const name = parseToolName(qualifiedName);
     const connector = this.connectors.find((one) => one.name === name?.connector);
     const driver = connector ? this.registry.driverOf(connector.type) : null;
-    const tool = name && connector ? driver?.toolOf(connector.config, name.tool) : null;
+    const tool = name && connector ? driver?.toolOf(connector, name.tool) : null;
     if (!tool || !connector || !driver) return null;
-    return { sideEffect: tool.sideEffect, facts: driver.requestFacts(connector.config, tool.name, args) };
+    return { sideEffect: tool.sideEffect, facts: driver.requestFacts(connector, tool.name, args) };
   }
 
   /** The same with one connector as it is after a change. */

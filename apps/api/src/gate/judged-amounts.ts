@@ -30,7 +30,7 @@ export class JudgedAmounts {
     const ref = streamRef(connectorDecider, connectorStreamId(submission.org, name.connector));
     const { state } = await this.streams.remembered(ref);
     if (!isLive(state) || state.id !== submission.connector) return undefined;
-    const tool = this.registry.driverOf(state.type)?.toolOf(state.config, name.tool);
+    const tool = this.registry.driverOf(state.type)?.toolOf(state, name.tool);
     const isThatTool = tool?.digest === submission.tool_digest || tool?.digest === approval?.toolDigest;
     return isThatTool ? tool?.money : undefined;
   }

@@ -147,23 +147,23 @@ export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallO
 });
 
 /**
- * One per connector type. The other questions are pure functions over a stored config and may be asked on every
- * request; only `send`, `observe` and what `checks` gives touch the world. Adapters: libs/infra/src/connectors.
+ * One per connector type. The other questions are pure functions over a connector as the log has it and may be asked on
+ * every request; only `send`, `observe` and what `checks` gives touch the world. Adapters: libs/infra/src/connectors.
  */
 export abstract class ConnectorDriver {
   abstract readonly type: ConnectorType;
 
   /** Null when the connector serves no tool of that name. Names compare byte for byte. */
-  abstract toolOf(config: JsonObject, toolName: string): ToolDescription | null;
+  abstract toolOf(connector: LiveConnector, toolName: string): ToolDescription | null;
 
   /** All tools, in the order of the config. */
-  abstract toolsOf(config: JsonObject): readonly ToolDescription[];
+  abstract toolsOf(connector: LiveConnector): readonly ToolDescription[];
 
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
-  abstract requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts;
+  abstract requestFacts(connector: LiveConnector, toolName: string, args: JsonObject): RequestFacts;
 
   /** What people who are asked about a call are told of its request. */
-  previewOf(_config: JsonObject, _toolName: string, _args: JsonObject): RequestPreview {
+  previewOf(_connector: LiveConnector, _toolName: string, _args: JsonObject): RequestPreview {
     return NO_PREVIEW;
   }
 

@@ -192,7 +192,7 @@ export class ApprovalReviews {
   private previewOf(resolved: ResolvedTool | null, { args }: PolicyInput): RequestPreview {
     if (resolved === null) return NO_PREVIEW;
     const { connector, tool } = resolved;
-    return this.gate.registry.driverOf(connector.type)?.previewOf(connector.config, tool.name, args) ?? NO_PREVIEW;
+    return this.gate.registry.driverOf(connector.type)?.previewOf(connector, tool.name, args) ?? NO_PREVIEW;
   }
 
   /** The tool as it is now. Null if the connector under this name is another one than at submission. */

@@ -98,9 +98,9 @@ export const resolveTool = (
 ): ResolvedTool | null => {
   if (!request.name || !isLive(connector) || connector.status !== 'active') return null;
   const driver = registry.driverOf(connector.type);
-  const tool = driver?.toolOf(connector.config, request.name.tool);
+  const tool = driver?.toolOf(connector, request.name.tool);
   if (!driver || !tool) return null;
-  return { connector, tool, facts: driver.requestFacts(connector.config, request.name.tool, request.args) };
+  return { connector, tool, facts: driver.requestFacts(connector, request.name.tool, request.args) };
 };
 
 /**

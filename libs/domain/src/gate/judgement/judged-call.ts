@@ -22,7 +22,7 @@ export const judgedTool = (
   if (!isLive(state) || state.id !== submission.connector || state.status !== 'active') return null;
   const toolName = parseToolName(submission.tool)?.tool ?? '';
   const driver = registry.driverOf(state.type);
-  const current = driver?.toolOf(state.config, toolName);
+  const current = driver?.toolOf(state, toolName);
   return driver && current?.digest === sendableToolDigest(action) ? { connector: state, driver, toolName } : null;
 };
 

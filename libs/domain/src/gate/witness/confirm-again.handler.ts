@@ -71,7 +71,7 @@ export class ConfirmAgainHandler implements ICommandHandler<ConfirmAgain> {
     const { state } = await this.gate.streams.load(connectorRefOf(action.submission));
     const found = judgedTool(this.gate.registry, action, state);
     if (found === null) throw new DomainError('conflict', { message: CHANGED });
-    const tool = found.driver.toolOf(found.connector.config, found.toolName);
+    const tool = found.driver.toolOf(found.connector, found.toolName);
     if (tool?.readBack === undefined) throw new DomainError('conflict', { message: NO_READ_BACK });
   }
 }

@@ -104,7 +104,7 @@ export class ReadBack {
     for (let look = 1; ; look += 1) {
       const connector = await this.gate.streams.load(connectorRefOf(write.action.submission));
       const found = judgedTool(this.gate.registry, write.action, connector.state);
-      const terms = found?.driver.toolOf(found.connector.config, found.toolName)?.readBack ?? null;
+      const terms = found?.driver.toolOf(found.connector, found.toolName)?.readBack ?? null;
       if (found === null || terms === null) return { observation: nothingToRead('connector_unavailable'), terms };
       const sending = { id: write.action.submission.action, action: write.action, found: null, ...reading };
       const barrier = new SendBarrier(this.gate, this.logger, sending, connector.revision);
@@ -121,7 +121,7 @@ export class ReadBack {
     barrier: SendBarrier,
   ): Promise<Observation> {
     const { action: id, org } = action.submission;
-    const timeoutMs = driver.toolOf(connector.config, toolName)?.timeoutMs ?? 0;
+    const timeoutMs = driver.toolOf(connector, toolName)?.timeoutMs ?? 0;
     try {
       return await driver.observe({
         org,

@@ -297,7 +297,7 @@ describe('REST driver: retries (rules EXEC-2 and EXEC-3)', () => {
 describe('REST driver: descriptions and facts', () => {
   it('describes each tool, its class and its schema', async () => {
     const { driver, connector } = await given(() => null);
-    const described = driver.toolsOf(connector.config);
+    const described = driver.toolsOf(connector);
     expect(described.map(({ name, sideEffect, isRepeatable }) => [name, sideEffect, isRepeatable])).toEqual([
       ['get', 'read', true],
       ['list', 'read', true],
@@ -307,7 +307,7 @@ describe('REST driver: descriptions and facts', () => {
       ['put', 'write', true],
       ['remove', 'destructive', false],
     ]);
-    expect(driver.toolOf(connector.config, 'get')).toMatchObject({
+    expect(driver.toolOf(connector, 'get')).toMatchObject({
       timeoutMs: 10_000,
       inputSchema: { required: ['id'] },
     });
@@ -319,7 +319,7 @@ describe('REST driver: descriptions and facts', () => {
     const { auth, base_url, send_action_id, tools } = connector.config as Record<string, JsonObject[]>;
     const [tool] = tools as JsonObject[];
     const definition = { auth, base_url, headers: {}, send_action_id, tool } as unknown as JsonObject;
-    expect(driver.toolOf(connector.config, 'get')?.digest).toBe(digestOfJson(definition));
+    expect(driver.toolOf(connector, 'get')?.digest).toBe(digestOfJson(definition));
   });
 
   it('a list in the query arrives in its style, which the tool’s digest covers', async () => {
@@ -338,7 +338,7 @@ describe('REST driver: descriptions and facts', () => {
       expect(server.requests[0]?.head.split('\r\n')[0]).toBe(`GET ${target} HTTP/1.1`);
       expect(await send('list', { a: [null] })).toMatchObject({ errorCode: 'validation_failed', hasSent: false });
       expect(server.requests).toHaveLength(1);
-      digests.add(driver.toolOf(connector.config, 'list')?.digest);
+      digests.add(driver.toolOf(connector, 'list')?.digest);
     }
     expect(digests.size).toBe(5);
   });
@@ -347,8 +347,8 @@ describe('REST driver: descriptions and facts', () => {
     'has no tool %j (rule CON-2)',
     async (name) => {
       const { driver, connector } = await given(() => null);
-      expect(driver.toolOf(connector.config, name)).toBeNull();
-      expect(driver.requestFacts(connector.config, name, {})).toEqual({});
+      expect(driver.toolOf(connector, name)).toBeNull();
+      expect(driver.requestFacts(connector, name, {})).toEqual({});
     },
   );
 
@@ -364,7 +364,7 @@ describe('REST driver: descriptions and facts', () => {
 
   it('facts agree with what is sent', async () => {
     const { driver, connector, send, server } = await given(() => jsonAnswer(200, {}));
-    const { http } = driver.requestFacts(connector.config, 'get', { id: '7' });
+    const { http } = driver.requestFacts(connector, 'get', { id: '7' });
     await send('get', { id: '7' });
     expect(server.requests[0]?.head.split('\r\n').slice(0, 2)).toEqual([
       `${http?.method ?? ''} ${http?.path ?? ''} HTTP/1.1`,

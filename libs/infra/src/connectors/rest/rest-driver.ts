@@ -11,6 +11,7 @@ import {
   ConnectorDriver,
   failedOutcome,
   isRetriedStatus,
+  type LiveConnector,
   NO_PREVIEW,
   nothingToRead,
   type Observation,
@@ -108,11 +109,11 @@ export class RestDriver extends ConnectorDriver {
     this.logger = logger;
   }
 
-  override toolOf(config: JsonObject, toolName: string): ToolDescription | null {
-    return this.toolsOf(config).find(({ name }) => name === toolName) ?? null;
+  override toolOf(connector: LiveConnector, toolName: string): ToolDescription | null {
+    return this.toolsOf(connector).find(({ name }) => name === toolName) ?? null;
   }
 
-  override toolsOf(config: JsonObject): readonly ToolDescription[] {
+  override toolsOf({ config }: LiveConnector): readonly ToolDescription[] {
     const known = this.described.get(config);
     if (known !== undefined) return known;
     const rest = restConfigOf(config);
@@ -121,12 +122,12 @@ export class RestDriver extends ConnectorDriver {
     return described;
   }
 
-  override requestFacts(config: JsonObject, toolName: string, args: JsonObject): RequestFacts {
+  override requestFacts({ config }: LiveConnector, toolName: string, args: JsonObject): RequestFacts {
     const tool = toolNamed(config, toolName);
     return tool === undefined ? {} : restRequestFacts(restConfigOf(config), tool, args);
   }
 
-  override previewOf(config: JsonObject, toolName: string, args: JsonObject): RequestPreview {
+  override previewOf({ config }: LiveConnector, toolName: string, args: JsonObject): RequestPreview {
     const tool = toolNamed(config, toolName);
     return tool === undefined ? NO_PREVIEW : previewOfRestRequest(restConfigOf(config), tool, args);
   }

@@ -199,11 +199,12 @@ describe('REST driver: reading back (rule EXEC-8)', () => {
     const { tools: own, ...rest } = connector.config as { tools: JsonObject[] } & JsonObject;
     const [reader, writer] = own as [JsonObject, JsonObject];
     const changed = { ...rest, tools: [{ ...reader, description: 'other' }, writer] } as JsonObject;
-    const digests = [connector.config, changed].map((config) => driver.toolOf(config, 'refund')?.digest);
+    const of = (config: JsonObject) => driver.toolOf({ ...connector, config }, 'refund')?.digest;
+    const digests = [of(connector.config), of(changed)];
     expect(digests[0]).not.toBe(digests[1]);
-    expect(driver.toolOf(connector.config, 'refund')).toMatchObject({
+    expect(driver.toolOf(connector, 'refund')).toMatchObject({
       readBack: { tool: 'get_refund', attempts: 1, intervalMs: 300, sentence: expect.stringContaining('get_refund') },
     });
-    expect(driver.toolOf(connector.config, 'get_refund')).not.toHaveProperty('readBack');
+    expect(driver.toolOf(connector, 'get_refund')).not.toHaveProperty('readBack');
   });
 });
