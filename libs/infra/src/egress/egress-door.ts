@@ -8,6 +8,7 @@ import { type Destination, Dialer, unlessAborted } from './dialer.js';
 import { DestinationRules, type EgressSettings } from './destination-rules.js';
 import { EgressFailure } from './egress-failure.js';
 import { exchange, type EgressResponse, type OutgoingRequest } from './exchange.js';
+import { type EgressStream, streamedExchange } from './streamed-exchange.js';
 import { type Resolve, systemResolver } from './resolver.js';
 
 export interface EgressRequest extends Omit<OutgoingRequest, 'authority'> {
@@ -23,6 +24,8 @@ export interface EgressRequest extends Omit<OutgoingRequest, 'authority'> {
   /** Asked when the connection is up and before the first request byte. A code means: send nothing. */
   readonly mayStillSend: () => Promise<ErrorCode | null>;
 }
+
+export type EgressStreamRequest = Omit<EgressRequest, 'keptResponseBytes' | 'mayReuseConnection'>;
 
 export interface EgressDoorOptions {
   readonly settings: EgressSettings;
@@ -82,13 +85,32 @@ export class EgressDoor implements EgressPolicy {
     return response;
   }
 
+  /**
+   * As {@link request}, on a connection of its own, with a body that is read as it comes: for answers that may stay open
+   * after what was asked for has come. Whoever gets one reads its pieces, or closes it.
+   * @throws {EgressFailure} and so does reading the pieces
+   */
+  async stream(request: EgressStreamRequest): Promise<EgressStream> {
+    const key = `${request.partition}\n${request.origin}`;
+    const socket = await this.readySocket(
+      { ...request, mayReuseConnection: false },
+      destinationOf(request.origin),
+      key,
+    );
+    return streamedExchange(socket, { authority: new URL(request.origin).host, ...request });
+  }
+
   /** Closes what waits; requests under way end by themselves. */
   close(): void {
     this.pool.close();
   }
 
   /** A connection that is up, and the caller's word that the request may go. */
-  private async readySocket(request: EgressRequest, destination: Destination, key: string): Promise<Socket> {
+  private async readySocket(
+    request: Omit<EgressRequest, 'keptResponseBytes'>,
+    destination: Destination,
+    key: string,
+  ): Promise<Socket> {
     for (;;) {
       const kept = request.mayReuseConnection ? this.pool.take(key) : null;
       const socket = kept?.socket ?? (await this.dialer.dial(destination, request.signal));
@@ -108,7 +130,10 @@ export class EgressDoor implements EgressPolicy {
   }
 }
 
-const requirePermission = async ({ mayStillSend, signal }: EgressRequest): Promise<void> => {
+const requirePermission = async ({
+  mayStillSend,
+  signal,
+}: Pick<EgressRequest, 'mayStillSend' | 'signal'>): Promise<void> => {
   const code = await unlessAborted(mayStillSend(), signal).catch((error: unknown) => {
     if (error instanceof EgressFailure) throw error;
     // Whoever cannot say yes has said no.

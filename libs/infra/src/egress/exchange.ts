@@ -115,7 +115,11 @@ export const exchange = async (socket: Socket, request: OutgoingRequest, isKept:
   }
 };
 
-const createRequest = (socket: Socket, request: OutgoingRequest, isKept: boolean): ClientRequest => {
+export const createRequest = (
+  socket: Socket,
+  request: Omit<OutgoingRequest, 'keptResponseBytes'>,
+  isKept: boolean,
+): ClientRequest => {
   const { method, authority, target, headers, body } = request;
   const needsLength = body !== null || METHODS_WITH_BODY.includes(method);
   return httpRequest({
@@ -134,7 +138,7 @@ const createRequest = (socket: Socket, request: OutgoingRequest, isKept: boolean
 };
 
 /** Resolves when all is handed over, or earlier: the answer may come before. */
-const sendAll = async (outgoing: ClientRequest, body: Uint8Array | null): Promise<void> => {
+export const sendAll = async (outgoing: ClientRequest, body: Uint8Array | null): Promise<void> => {
   let unsent = body;
   if (unsent !== null && isFailpointArmed('exec.mid_send')) {
     const half = Math.floor(unsent.byteLength / 2);
@@ -151,7 +155,7 @@ const sendAll = async (outgoing: ClientRequest, body: Uint8Array | null): Promis
   await failpoint('exec.sent');
 };
 
-const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+export const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const onClose = () => reject(new Error('the connection was closed without an answer'));
     outgoing.once('response', (incoming) => {
@@ -169,10 +173,10 @@ const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   });
 
 /** RFC 9112, section 6.3: by its length, or by its last chunk. */
-const saysItsEnd = ({ headers }: IncomingMessage): boolean =>
+export const saysItsEnd = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
-const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {
+export const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {
   const pairs: (readonly [string, string])[] = [];
   for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
     pairs.push([(incoming.rawHeaders[index] ?? '').toLowerCase(), incoming.rawHeaders[index + 1] ?? '']);

@@ -5,3 +5,4 @@ export { EgressFailure, type EgressFailureReason } from './egress-failure.js';
 export type { EgressResponse } from './exchange.js';
 export type { Resolve } from './resolver.js';
 export type { DigestedBody } from './response-body.js';
+export type { EgressStream } from './streamed-exchange.js';

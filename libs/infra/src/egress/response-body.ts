@@ -19,6 +19,13 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
+/** What undoes the coding of an answer: `none` needs none, `unknown` is no coding that this door knows. */
+export const decoderOf = (incoming: IncomingMessage): Transform | 'none' | 'unknown' => {
+  const coding = codingOf(incoming);
+  if (coding === '') return 'none';
+  return (Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined) ?? 'unknown';
+};
+
 /** A body that was read to its end and is too large to be kept. */
 export interface DigestedBody {
   readonly digest: Digest;
@@ -50,8 +57,8 @@ export const readBody = async (
 ): Promise<ResponseBody> => {
   const status = incoming.statusCode ?? 0;
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
-  const coding = hasBody ? codingOf(incoming) : '';
-  const decoder = Object.hasOwn(DECODERS, coding) ? DECODERS[coding]?.() : undefined;
+  const found = hasBody ? decoderOf(incoming) : 'none';
+  const decoder = typeof found === 'string' ? undefined : found;
   if (hasBody && decoder === undefined && Number(incoming.headers['content-length'] ?? 0) > limits.maxBytes) {
     incoming.destroy();
     throw new EgressFailure('too_large', true, { status });
@@ -60,7 +67,7 @@ export const readBody = async (
   await (decoder === undefined
     ? collected(incoming, collector, () => readPlain(incoming, collector))
     : collected(incoming, collector, () => pipeline(incoming, decoder, collector.collect)));
-  return { body: collector.body(), isDecoded: coding === '' || decoder !== undefined };
+  return { body: collector.body(), isDecoded: found !== 'unknown' };
 };
 
 /** Empty for a body that is sent as it is. */
