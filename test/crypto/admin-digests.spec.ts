@@ -31,6 +31,7 @@ const ofConnector = { org, connector, name: 'crm', at };
 const ofWebhook = { org, webhook, at };
 const ofPolicy = { org, policy, version_id, at };
 const reason = 'because';
+const hints = { read_only: true, destructive: false, idempotent: true, open_world: false };
 
 /** Of every change one with all it can have: an event type that is left out does not compile. */
 const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type }>['data'] } = {
@@ -75,6 +76,12 @@ const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type
   ConnectorDeleted: { ...ofConnector, credential_version: 'v1' },
   ConnectorCredentialsUpdated: { ...ofConnector, kind: 'bearer', fields: ['token'], hint: '1234', version: 'v2' },
   ConnectorCredentialsRemoved: { ...ofConnector, version: 'v2' },
+  ConnectorToolsRecorded: {
+    ...{ ...ofConnector, protocol: '2026-07-28', list_digest: hash, accepted: ['search'] },
+    tools: [{ name: 'search', definition: otherHash, hints }],
+    left_out: [{ why: 'name', count: 1 }],
+  },
+  ConnectorToolsAccepted: { ...ofConnector, tools: [{ name: 'search', definition: otherHash }] },
   PolicyCreated: { org, policy, name: 'Grüße', at },
   PolicyVersionAdded: {
     ...{ ...ofPolicy, version: 2, source: 'rules: []', source_hash: hash, version_hash: otherHash },

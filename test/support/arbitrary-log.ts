@@ -195,6 +195,7 @@ const connectorStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitra
   };
   const config = fc.dictionary(text, text).map((entries) => ({ ...entries }));
   const status = fc.constantFrom('active' as const, 'disabled' as const);
+  const hints = fc.constant({ read_only: true, destructive: false, idempotent: true, open_world: false });
   const events: EventArbitraries<ConnectorEvent> = {
     ConnectorCreated: fc.record({
       ...about,
@@ -217,6 +218,11 @@ const connectorStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitra
       version: text,
     }),
     ConnectorCredentialsRemoved: fc.record({ ...about, version: text }),
+    ConnectorToolsRecorded: fc.record({
+      ...{ ...about, protocol: text, list_digest: digest, accepted: fc.constant(['a']), left_out: fc.constant([]) },
+      tools: fc.array(fc.record({ name: text, definition: digest, hints }), { maxLength: 2 }),
+    }),
+    ConnectorToolsAccepted: fc.record({ ...about, tools: fc.tuple(fc.record({ name: text, definition: digest })) }),
   };
   return fc
     .array(anyOf(events), { minLength: 1, maxLength: 8 })

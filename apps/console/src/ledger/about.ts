@@ -93,6 +93,8 @@ const CHANGES: Readonly<Record<string, string>> = {
   'connector.deleted': 'Connector removed',
   'connector.credentials_updated': 'Connector credential stored',
   'connector.credentials_removed': 'Connector credential destroyed',
+  'connector.tools_recorded': 'Tools of a connector recorded',
+  'connector.tools_accepted': 'Tools of a connector accepted',
   'webhook.created': 'Webhook created',
   'webhook.updated': 'Webhook changed',
   'webhook.secret_rolled': 'Webhook secret rolled',

@@ -10,6 +10,8 @@ const CONNECTOR_EVENTS: EventTypes<ConnectorEvent> = {
   ConnectorDeleted: true,
   ConnectorCredentialsUpdated: true,
   ConnectorCredentialsRemoved: true,
+  ConnectorToolsRecorded: true,
+  ConnectorToolsAccepted: true,
 };
 
 /** Rows of GET /v1/connectors: one for each live connector, by its id. A name's next life is another connector. */

@@ -2,6 +2,7 @@ import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { CommandMetadata, ConnectorId, OrgId } from '../kernel/index.js';
 import type { ConnectorStatus, ConnectorType, CredentialFacts } from './connector.events.js';
+import type { AcceptanceRule, ToolList } from './discovered-tools.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
 
@@ -44,4 +45,18 @@ export type ConnectorCommand =
   | Command<'DisableConnector', Target & { readonly reason: string }>
   | Command<'DeleteConnector', Target>
   | Command<'PutCredentials', Target & { readonly credential: CredentialFacts }>
-  | Command<'RemoveCredentials', Target>;
+  | Command<'RemoveCredentials', Target>
+  | Command<
+      'RecordTools',
+      Target & {
+        readonly list: ToolList;
+        readonly rule: AcceptanceRule;
+        /** As they were when the list was asked for: a list of another server or from before another list is refused. */
+        readonly since: { readonly configHash: Digest; readonly listDigest: Digest | null };
+      }
+    >
+  /** The definitions are as the client sent them; another than the one that the server shows is a conflict. */
+  | Command<
+      'AcceptTools',
+      Target & { readonly tools: readonly { readonly name: string; readonly definition: string }[] }
+    >;

@@ -2,6 +2,7 @@ import { type Decider, DomainError } from '../kernel/index.js';
 import type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
 import type { ConnectorEvent } from './connector.events.js';
 import { type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
+import { acceptedTools, afterAccepted, afterRecorded, type RecordedTools, recordedTools } from './discovered-tools.js';
 
 type DataOf<Type extends ConnectorCommand['type']> = Extract<ConnectorCommand, { type: Type }>['data'];
 
@@ -31,6 +32,14 @@ const decide = (command: ConnectorCommand, state: ConnectorState): readonly Conn
       return state.credential === null
         ? []
         : [{ type: 'ConnectorCredentialsRemoved', data: { ...of, version: state.credential.version } }];
+    case 'RecordTools': {
+      const recorded = toolsToRecord(command.data, state, at);
+      return recorded === null ? [] : [{ type: 'ConnectorToolsRecorded', data: { ...of, ...recorded } }];
+    }
+    case 'AcceptTools': {
+      const accepted = acceptedTools(command.data.tools, state.discovered);
+      return accepted === null ? [] : [{ type: 'ConnectorToolsAccepted', data: { ...of, ...accepted } }];
+    }
   }
 };
 
@@ -65,6 +74,17 @@ const changesOf = (data: DataOf<'UpdateConnector'>, state: LiveConnector): Chang
 };
 
 const changedConfig = ({ config, configHash }: CheckedConfig): Changes => ({ config, config_hash: configHash });
+
+const toolsToRecord = (
+  { list, rule, since }: DataOf<'RecordTools'>,
+  { configHash, discovered }: LiveConnector,
+  at: string,
+): RecordedTools | null => {
+  if (since.configHash !== configHash) {
+    throw new DomainError('conflict', { message: 'The config was changed while the server was asked. Ask it again.' });
+  }
+  return recordedTools(list, { before: discovered, after: since.listDigest, rule, at });
+};
 
 /** The credential travels the way `auth.kind` says, so it must be of that kind (rule CON-3). */
 const requireFittingKind = (kind: string, state: LiveConnector): void => {
@@ -105,6 +125,14 @@ const evolve = (state: ConnectorState, event: ConnectorEvent): ConnectorState =>
     }
     case 'ConnectorCredentialsRemoved':
       return isLive(state) ? { ...state, credential: null, updatedAt: at } : state;
+    case 'ConnectorToolsRecorded':
+      return isLive(state)
+        ? { ...state, discovered: afterRecorded(state.discovered, event.data, at), updatedAt: at }
+        : state;
+    case 'ConnectorToolsAccepted':
+      return isLive(state) && state.discovered !== undefined
+        ? { ...state, discovered: afterAccepted(state.discovered, event.data, at), updatedAt: at }
+        : state;
   }
 };
 
@@ -131,6 +159,8 @@ export const connectorDecider: Decider<ConnectorState, ConnectorCommand, Connect
     ConnectorDeleted: true,
     ConnectorCredentialsUpdated: true,
     ConnectorCredentialsRemoved: true,
+    ConnectorToolsRecorded: true,
+    ConnectorToolsAccepted: true,
   },
   initialState,
   decide,

@@ -1,6 +1,7 @@
 import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
+import type { AcceptedTools, RecordedTools } from './discovered-tools.js';
 
 /** The types that the interface knows. Which of them this version serves: `connector-types.ts`. */
 export const CONNECTOR_TYPES = [
@@ -64,4 +65,8 @@ export type ConnectorEvent =
   /** `credential_version` names the vault rows that went with it. */
   | Event<'ConnectorDeleted', { readonly credential_version: string | null }>
   | Event<'ConnectorCredentialsUpdated', CredentialFacts>
-  | Event<'ConnectorCredentialsRemoved', { readonly version: string }>;
+  | Event<'ConnectorCredentialsRemoved', { readonly version: string }>
+  /** The server of the connector lists other tools than the log has. */
+  | Event<'ConnectorToolsRecorded', RecordedTools>
+  /** A person has looked at what the server changed, and lets agents call it. */
+  | Event<'ConnectorToolsAccepted', AcceptedTools>;

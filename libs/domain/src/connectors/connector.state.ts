@@ -2,6 +2,7 @@ import type { Digest, JsonObject } from '#libs/crypto';
 
 import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 import type { ConnectorStatus, ConnectorType, CredentialFacts } from './connector.events.js';
+import type { DiscoveredTools } from './discovered-tools.js';
 
 /** What is known of the credential there is now. */
 export interface StoredCredential extends CredentialFacts {
@@ -21,6 +22,8 @@ export interface LiveConnector {
   readonly credential: StoredCredential | null;
   /** Why a breaker disabled it; null when a person did, or nobody. */
   readonly disabledReason: string | null;
+  /** What its server lists; absent where none was asked yet, and for types whose config names the tools. */
+  readonly discovered?: DiscoveredTools;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 }

@@ -123,6 +123,16 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     act('connector.credentials_updated', 'connector', connector, { fields: [...fields], kind, version }),
   ConnectorCredentialsRemoved: ({ connector, version }) =>
     act('connector.credentials_removed', 'connector', connector, { version }),
+  ConnectorToolsRecorded: ({ connector, protocol, list_digest, tools, accepted, left_out }) =>
+    act('connector.tools_recorded', 'connector', connector, {
+      accepted: [...accepted],
+      left_out: [...left_out],
+      list_digest,
+      protocol,
+      tools: [...tools],
+    }),
+  ConnectorToolsAccepted: ({ connector, tools }) =>
+    act('connector.tools_accepted', 'connector', connector, { tools: [...tools] }),
   PolicyCreated: ({ policy, name }) => act('policy.created', 'policy', policy, { name }),
   PolicyVersionAdded: ({ policy, version_id, version, version_hash, source_hash, origin }) =>
     act('policy.version_added', 'policy', policy, { origin, source_hash, version, version_hash, version_id }),
