@@ -15,6 +15,8 @@ export interface ConnectorTypeRules {
   readonly catalogueEntry: CatalogueEntry;
   /** The config as stored, every default filled in. Throws validation_failed with the field path in `param`. */
   readonly readConfig: (config: JsonValue, settings: ConnectorTypeSettings) => JsonObject;
+  /** The key of a config that says where its calls go: `config.<key>` is at fault where the egress rules forbid it. */
+  readonly addressKey: string;
   /** Where its calls go: judged by the egress rules at creation and at every dial. */
   readonly destinationsOf: (config: JsonObject) => readonly string[];
 }

@@ -37,11 +37,14 @@ export interface StoredConfig {
   readonly config: JsonObject;
   readonly configHash: Digest;
   readonly destinations: readonly string[];
+  /** The field that leads there, for example `config.base_url`. */
+  readonly addressParam: string;
 }
 
 /** @throws {DomainError} validation_failed with the field path in `param` */
 export const readConfig = (type: ConnectorType, value: JsonValue, settings: ConnectorTypeSettings): StoredConfig => {
   const rules = RULES[requireServedType(type)] as ConnectorTypeRules;
   const config = rules.readConfig(value, settings);
-  return { config, configHash: digestOfJson(config), destinations: rules.destinationsOf(config) };
+  const addressParam = `config.${rules.addressKey}`;
+  return { config, configHash: digestOfJson(config), destinations: rules.destinationsOf(config), addressParam };
 };

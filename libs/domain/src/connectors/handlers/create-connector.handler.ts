@@ -5,7 +5,7 @@ import type { LiveConnector } from '../connector.state.js';
 import { requireConnectorName } from '../connector-name.js';
 import { ConnectorSettings } from '../connector-settings.js';
 import { ConnectorStreams } from '../connector-streams.js';
-import { readConfig, requireServedType } from '../connector-types.js';
+import { readConfig, requireServedType, type StoredConfig } from '../connector-types.js';
 import { EgressPolicy } from '../egress-policy.port.js';
 import { CreateConnector } from './connector.messages.js';
 import { requireDescription } from './description.js';
@@ -19,30 +19,34 @@ export class CreateConnectorHandler implements ICommandHandler<CreateConnector> 
   ) {}
 
   /**
-   * @throws {DomainError} validation_failed with the field in `param`; destination_blocked, param `config.base_url`;
-   * conflict, param `name`
+   * @throws {DomainError} validation_failed with the field in `param`; destination_blocked, `param` the field with the
+   * address; conflict, param `name`
    */
   async execute({ org, request, metadata }: CreateConnector): Promise<LiveConnector> {
     const type = requireServedType(request.type);
     requireConnectorName(request.name, this.settings);
     const description = requireDescription(request.description);
-    const { config, configHash, destinations } = readConfig(type, request.config, this.settings);
-    await requireAllowed(this.egress, destinations);
+    const stored = readConfig(type, request.config, this.settings);
+    await requireAllowed(this.egress, stored);
+    const { config, configHash } = stored;
     const connector = derivedId('con', metadata.commandId);
     const data = { org, connector, name: request.name, type, description, config, configHash };
     return this.connectors.runOnLive(org, request.name, { type: 'CreateConnector', data, metadata });
   }
 }
 
-/** A blocked `base_url` is 400 destination_blocked (rule CON-7). */
-export const requireAllowed = async (egress: EgressPolicy, destinations: readonly string[]): Promise<void> => {
+/** An address that the egress rules forbid is 400 destination_blocked (rule CON-7). */
+export const requireAllowed = async (
+  egress: EgressPolicy,
+  { destinations, addressParam: param }: Pick<StoredConfig, 'destinations' | 'addressParam'>,
+): Promise<void> => {
   for (const destination of destinations) {
     try {
       await egress.check(destination);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'destination_blocked') throw error;
-      const message = `The address of config.base_url is not open to connectors. ${DESTINATION_NEXT}`;
-      throw new DomainError('destination_blocked', { param: 'config.base_url', message, cause: error });
+      const message = `The address of ${param} is not open to connectors. ${DESTINATION_NEXT}`;
+      throw new DomainError('destination_blocked', { param, message, cause: error });
     }
   }
 };

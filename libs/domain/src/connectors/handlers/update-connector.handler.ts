@@ -21,8 +21,8 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
   ) {}
 
   /**
-   * @throws {DomainError} not_found; validation_failed with the field in `param`; destination_blocked, param
-   * `config.base_url`; conflict, param `expected_config_hash`
+   * @throws {DomainError} not_found; validation_failed with the field in `param`; destination_blocked, `param` the field
+   * with the address; conflict, param `expected_config_hash`
    */
   async execute({ address, changes, metadata }: UpdateConnector): Promise<LiveConnector> {
     const { type } = await this.connectors.live(address);
@@ -39,8 +39,8 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
   }
 
   private async checked(type: LiveConnector['type'], value: JsonValue): Promise<CheckedConfig> {
-    const { config, configHash, destinations } = readConfig(type, value, this.settings);
-    await requireAllowed(this.egress, destinations);
-    return { config, configHash };
+    const stored = readConfig(type, value, this.settings);
+    await requireAllowed(this.egress, stored);
+    return { config: stored.config, configHash: stored.configHash };
   }
 }

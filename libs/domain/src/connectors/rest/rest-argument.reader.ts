@@ -11,7 +11,7 @@ import {
   REST_LIMITS,
   type RestArgument,
 } from './rest-config.js';
-import { isAllowedHeaderArgumentName } from './rest-headers.js';
+import { isAllowedHeaderArgumentName } from '../header-names.js';
 import { REST_PLACES } from './rest-keys.js';
 import { patternFault } from './rest-pattern.js';
 import { queryListFault } from './rest-query.js';

@@ -13,7 +13,7 @@ import {
   type RestMethod,
   type RestTool,
 } from './rest-config.js';
-import { isAllowedHeaderName, isCredentialHeaderName, isHeaderValue } from './rest-headers.js';
+import { isAllowedHeaderName, isCredentialHeaderName, isHeaderValue } from '../header-names.js';
 import { REST_PLACES } from './rest-keys.js';
 import { isUnderAnyPrefix, literalPathFault } from './rest-paths.js';
 import { readTool, type ToolContext } from './rest-tool.reader.js';

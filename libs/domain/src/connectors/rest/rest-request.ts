@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 import type { ArgumentFault, RequestFacts, RequestPreview } from '../connector-driver.port.js';
 import { argumentsFault } from './rest-arguments.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
-import { isHeaderValue } from './rest-headers.js';
+import { isHeaderValue } from '../header-names.js';
 import {
   basePathOf,
   cleanedPath,

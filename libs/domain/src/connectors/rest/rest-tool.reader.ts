@@ -11,7 +11,7 @@ import {
   type RestTool,
   sideEffectOfMethod,
 } from './rest-config.js';
-import { isAllowedHeaderName } from './rest-headers.js';
+import { isAllowedHeaderName } from '../header-names.js';
 import { REST_PLACES } from './rest-keys.js';
 import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholdersOf } from './rest-paths.js';
 

@@ -5,6 +5,7 @@ import { readRestConfig, storedConfigOf } from './rest-config.reader.js';
 
 export const REST: ConnectorTypeRules = {
   catalogueEntry: REST_CATALOGUE,
+  addressKey: 'base_url',
   readConfig: (config, settings) => storedConfigOf(readRestConfig(config, settings)),
   destinationsOf: (config) => [restConfigOf(config).base_url],
 };
