@@ -25,6 +25,15 @@ export type PolicyInput = {
 export type PolicyRequestFacts = {
   /** Absent when the arguments build no request (rule POLICY-5). */
   readonly http?: { readonly method: string; readonly path: string; readonly host: string };
+  /** What the server of an MCP connector says of the tool; its hints are its own word. */
+  readonly mcp?: {
+    readonly protocol: string;
+    readonly definition: string;
+    readonly read_only: boolean;
+    readonly destructive: boolean;
+    readonly idempotent: boolean;
+    readonly open_world: boolean;
+  };
   /** What the call spends, for budgets; absent where the type cannot say. */
   readonly cost?: { readonly amount: number; readonly currency: string };
 };

@@ -144,6 +144,9 @@ describe('the language', () => {
       ['request.http.method', ['rest']],
       ['request.http.path', ['rest']],
       ['request.http.host', ['rest']],
+      ...['', '.protocol', '.definition', '.read_only', '.destructive', '.idempotent', '.open_world'].map(
+        (member): unknown[] => [`request.mcp${member}`, ['mcp_http']],
+      ),
     ]);
   });
 

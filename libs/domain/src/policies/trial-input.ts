@@ -172,8 +172,12 @@ const referenceAt = (value: JsonValue, path: string): { readonly ref: string | n
 
 const intentAt = (value: JsonValue, path: string): PolicyInput['intent'] => {
   const { signed } = membersOf(value, path, ['signed']);
-  if (typeof signed === 'boolean') return { signed };
-  throw unfit(`${path}.signed`, 'must be true or false');
+  return { signed: flagAt(signed, `${path}.signed`) };
+};
+
+const flagAt = (value: JsonValue | undefined, path: string): boolean => {
+  if (typeof value === 'boolean') return value;
+  throw unfit(path, 'must be true or false');
 };
 
 const choiceAt = <Choice extends string>(value: JsonValue, path: string, choices: readonly Choice[]): Choice => {
@@ -189,14 +193,33 @@ const momentAt = (value: JsonValue, path: string): Timestamp => {
 };
 
 const requestAt = (value: JsonValue, path: string): PolicyRequestFacts => {
-  const { http } = membersOf(value, path, ['http']);
-  if (http === undefined) return {};
-  const { method, path: sent, host } = membersOf(http, `${path}.http`, ['method', 'path', 'host']);
+  const { http, mcp } = membersOf(value, path, ['http', 'mcp']);
   return {
-    http: {
-      method: textAt(method, `${path}.http.method`),
-      path: textAt(sent, `${path}.http.path`),
-      host: textAt(host, `${path}.http.host`),
-    },
+    ...(http === undefined ? {} : { http: httpAt(http, `${path}.http`) }),
+    ...(mcp === undefined ? {} : { mcp: mcpAt(mcp, `${path}.mcp`) }),
+  };
+};
+
+const httpAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['http']> => {
+  const { method, path: sent, host } = membersOf(value, path, ['method', 'path', 'host']);
+  return {
+    method: textAt(method, `${path}.method`),
+    path: textAt(sent, `${path}.path`),
+    host: textAt(host, `${path}.host`),
+  };
+};
+
+const HINTS = ['read_only', 'destructive', 'idempotent', 'open_world'] as const;
+
+const mcpAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['mcp']> => {
+  const given = membersOf(value, path, ['protocol', 'definition', ...HINTS]);
+  const hintAt = (hint: (typeof HINTS)[number]): boolean => flagAt(given[hint], `${path}.${hint}`);
+  return {
+    protocol: textAt(given['protocol'], `${path}.protocol`),
+    definition: textAt(given['definition'], `${path}.definition`),
+    read_only: hintAt('read_only'),
+    destructive: hintAt('destructive'),
+    idempotent: hintAt('idempotent'),
+    open_world: hintAt('open_world'),
   };
 };

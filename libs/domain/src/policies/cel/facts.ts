@@ -74,6 +74,18 @@ export const FACTS: Vocabulary = {
         ['rest'],
         'the HTTP request the connector would send; absent when the arguments build none',
       ),
+      mcp: optional(
+        record('request.mcp', {
+          protocol: always(STRING, 'the revision of MCP that the server speaks'),
+          definition: always(STRING, 'the digest of what the server says of the tool'),
+          read_only: always(BOOL, 'the server’s word: the tool changes nothing'),
+          destructive: always(BOOL, 'the server’s word: the tool may destroy something'),
+          idempotent: always(BOOL, 'the server’s word: a second call changes nothing more'),
+          open_world: always(BOOL, 'the server’s word: the tool reaches beyond the server'),
+        }),
+        ['mcp_http'],
+        'what the server of the tool says of it; nothing checks that',
+      ),
       sql: unavailable('the SQL statement'),
       payments: unavailable('what the payments processor says'),
     }),
