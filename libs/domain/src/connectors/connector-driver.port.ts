@@ -1,9 +1,19 @@
 import type { Digest, JsonObject } from '#libs/crypto';
 
-import type { ActionId, ErrorCode, ExecutionStatus, MoneyMarks, OrgId, SideEffect } from '../kernel/index.js';
+import type {
+  ActionId,
+  AgentId,
+  DomainError,
+  ErrorCode,
+  ExecutionStatus,
+  MoneyMarks,
+  OrgId,
+  SideEffect,
+} from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { LiveConnector } from './connector.state.js';
-import type { ConnectorCheck } from './connector-test.js';
+import type { ConnectorCheck, TestedConnector } from './connector-test.js';
+import type { DiscoveredTools } from './discovered-tools.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
 
 export type { SideEffect };
@@ -36,6 +46,23 @@ export interface ToolDescription {
   readonly readBack?: ReadBackTerms;
   /** Whether the facts of a call say what it spends; absent where they never do. */
   readonly namesCost?: boolean;
+  /**
+   * Digest of what the connector's server says of the tool, where a server names it: the definition is a row
+   * (`ToolDefinitions`), and what is not said here is said there.
+   */
+  readonly definition?: Digest;
+  /**
+   * What a person has to look at before the tool can be called: the server describes it otherwise than was accepted.
+   * Absent for a tool that can be called.
+   */
+  readonly held?: HeldTool;
+}
+
+/** Two digests of definitions, as people compare them. */
+export interface HeldTool {
+  readonly observed: Digest;
+  /** Null where nobody has accepted any. */
+  readonly accepted: Digest | null;
 }
 
 /** What the policy may know about the request before anything is sent. A member is present only where the type supplies it. */
@@ -46,6 +73,15 @@ export interface RequestFacts {
     readonly path: string;
     /** Host in its dialled spelling, with the port when it is not the scheme's own. */
     readonly host: string;
+  };
+  /** Of a tool of an MCP server: what its server says of it. Its hints are its own word, and nothing checks them. */
+  readonly mcp?: {
+    readonly protocol: string;
+    readonly definition: Digest;
+    readonly read_only: boolean;
+    readonly destructive: boolean;
+    readonly idempotent: boolean;
+    readonly open_world: boolean;
   };
   /** What the call spends, in the smallest unit of its currency (ISO 4217, lower case). Absent where the type cannot say. */
   readonly cost?: CallCost;
@@ -86,6 +122,8 @@ export interface ArgumentFault {
 export interface ConnectorCall {
   readonly org: OrgId;
   readonly action: ActionId;
+  /** Whose call it is: what an upstream keeps of one agent is never another's. */
+  readonly agent: AgentId;
   /** As the gate judged it; its status was `active`. */
   readonly connector: LiveConnector;
   readonly toolName: string;
@@ -98,7 +136,8 @@ export interface ConnectorCall {
   /**
    * Asked every time a connection is up and before its first request byte (rule GATE-3). A code means: send nothing,
    * end as `failed` with that code.
-   * @param hasSent an earlier request of this call was sent, and this one follows its redirect
+   * @param hasSent an earlier request of this call was sent, and this one follows its redirect; or this one does not call
+   * the tool, and prepares the one that does: it may go although the connector has changed
    */
   mayStillSend(hasSent: boolean): Promise<ErrorCode | null>;
 }
@@ -136,6 +175,22 @@ export interface CallOutcome {
   readonly cost?: CallCost;
 }
 
+/** Who asks a server for its tools, and until when. */
+export interface ToolsQuestion extends Pick<TestedConnector, 'connector' | 'deadlineMonotonicMs' | 'mayStillSend'> {
+  /** Whether a list that is young enough will do. */
+  readonly isYoungEnough: boolean;
+}
+
+/** What asking a server for its tools came to. */
+export type ToolsAnswer =
+  | {
+      readonly ok: true;
+      /** As the log has them now. Null where what the server said could not be recorded: `whyUnrecorded` says why. */
+      readonly discovered: DiscoveredTools | null;
+      readonly whyUnrecorded: DomainError | null;
+    }
+  | { readonly ok: false; readonly errorCode: ErrorCode; readonly errorMessage: string };
+
 /** Certainly not applied, nothing sent. */
 export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
   status: 'failed',
@@ -153,10 +208,13 @@ export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallO
 export abstract class ConnectorDriver {
   abstract readonly type: ConnectorType;
 
+  /** Whether a server names the tools, and `refreshTools` asks it. */
+  readonly hasServedTools: boolean = false;
+
   /** Null when the connector serves no tool of that name. Names compare byte for byte. */
   abstract toolOf(connector: LiveConnector, toolName: string): ToolDescription | null;
 
-  /** All tools, in the order of the config. */
+  /** The tools that can be called, in the order of the config or of the server. `toolOf` knows those that are held, too. */
   abstract toolsOf(connector: LiveConnector): readonly ToolDescription[];
 
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
@@ -180,6 +238,14 @@ export abstract class ConnectorDriver {
    */
   observe(_write: ReadBackCall): Promise<Observation> {
     return Promise.resolve(nothingToRead('tool_unknown'));
+  }
+
+  /**
+   * Asks the server of a connector for its tools, and records what is new. Never throws for what the server, the network
+   * or the vault did. Null for a type whose config names its tools.
+   */
+  refreshTools(_question: ToolsQuestion): Promise<ToolsAnswer | null> {
+    return Promise.resolve(null);
   }
 
   /**

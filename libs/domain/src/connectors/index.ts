@@ -19,6 +19,7 @@ export {
   type ConnectorCall,
   ConnectorDriver,
   failedOutcome,
+  type HeldTool,
   NO_PREVIEW,
   type ReadBackCall,
   type RequestFacts,
@@ -26,6 +27,8 @@ export {
   type ShownRequest,
   type SideEffect,
   type ToolDescription,
+  type ToolsAnswer,
+  type ToolsQuestion,
 } from './connector-driver.port.js';
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';

@@ -63,6 +63,7 @@ export {
   DecideApprovalHandler,
   type HeldPlace,
   hiddenCharactersIn,
+  hiddenPlaceIn,
   isApprovable,
   isOpen,
   LinkedApprovals,

@@ -35,6 +35,7 @@ import { expectedWitness } from './expected-witness.js';
 import type { ReviewedTerms } from './approvers.js';
 import type { GateKernel } from '../kernel/index.js';
 import {
+  heldSentence,
   type PolicyJudge,
   recordedInput,
   resolveTool,
@@ -158,6 +159,7 @@ export class ApprovalReviews {
       obstacle:
         stopOf(currentStates, submission) ??
         (isProvided ? null : obstacleOf('conflict', TOOL_GONE)) ??
+        heldObstacle(resolved) ??
         asked.obstacle ??
         unsendable(preview, input),
     };
@@ -264,6 +266,13 @@ const stopOf = ({ agent, org }: CurrentStates, { key }: Submission): Obstacle | 
 /** An agent that runs the tool itself builds the request, too. */
 const unsendable = ({ fault }: RequestPreview, { mode }: PolicyInput): Obstacle | null =>
   fault === null || mode === 'proxy' ? null : obstacleOf('conflict', `${fault} ${UNSENDABLE}`);
+
+/** A tool that its server changed is shown as it is, and cannot be approved before somebody has accepted it. */
+const heldObstacle = (resolved: ResolvedTool | null): Obstacle | null => {
+  const held = resolved?.tool.held;
+  if (resolved === null || held === undefined) return null;
+  return obstacleOf('conflict', heldSentence(resolved.connector.name, resolved.tool.name, held));
+};
 
 /** The recorded policy input, with side effect and request facts of the tool as it is now. */
 const inputNow = ({ submission }: LivingAction, recorded: PolicyInput, resolved: ResolvedTool | null): PolicyInput => {

@@ -22,23 +22,24 @@ export const hiddenCharactersIn = ({
   session,
   agent,
 }: ApprovalContext): string | null =>
-  placeIn(args, 'args') ??
-  placeIn(tool, 'tool') ??
-  placeIn(tool_title ?? null, 'tool.title') ??
-  placeIn(tool_description, 'tool.description') ??
-  placeIn(agent.name, 'agent.name') ??
-  placeIn(on_behalf_of, 'on_behalf_of') ??
-  placeIn(session, 'session');
+  hiddenPlaceIn(args, 'args') ??
+  hiddenPlaceIn(tool, 'tool') ??
+  hiddenPlaceIn(tool_title ?? null, 'tool.title') ??
+  hiddenPlaceIn(tool_description, 'tool.description') ??
+  hiddenPlaceIn(agent.name, 'agent.name') ??
+  hiddenPlaceIn(on_behalf_of, 'on_behalf_of') ??
+  hiddenPlaceIn(session, 'session');
 
-const placeIn = (value: JsonValue, path: string): string | null => {
+/** The path of the first value in a value that contains hidden characters, beginning with `path`; null if there is none. */
+export const hiddenPlaceIn = (value: JsonValue, path: string): string | null => {
   if (typeof value === 'string') return isHiding(value) ? path : null;
   if (value === null || typeof value !== 'object') return null;
-  if (Array.isArray(value)) return firstOf(value.map((item, index) => () => placeIn(item, `${path}[${index}]`)));
+  if (Array.isArray(value)) return firstOf(value.map((item, index) => () => hiddenPlaceIn(item, `${path}[${index}]`)));
   return firstOf(
     Object.entries(value).map(
       ([name, member]) =>
         () =>
-          isHiding(name) ? path : placeIn(member, `${path}.${name}`),
+          isHiding(name) ? path : hiddenPlaceIn(member, `${path}.${name}`),
     ),
   );
 };

@@ -26,6 +26,6 @@ export { CancelAction, CancelActionHandler } from './cancel-action.handler.js';
 export { ChatApprovals, type ChatAnswer } from './chat-approvals.js';
 export { APPROVAL_DECISIONS, type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
 export { DecideApprovalHandler } from './decide-approval.handler.js';
-export { hiddenCharactersIn } from './hidden-characters.js';
+export { hiddenCharactersIn, hiddenPlaceIn } from './hidden-characters.js';
 export { LinkedApprovals } from './linked-approvals.js';
 export { takePlace } from './take-place.js';

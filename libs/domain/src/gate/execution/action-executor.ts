@@ -323,6 +323,7 @@ export class ActionExecutor {
       return await found.driver.send({
         org: action.submission.org,
         action: id,
+        agent: action.submission.agent,
         connector: found.connector,
         toolName: found.toolName,
         args,

@@ -13,6 +13,7 @@ export {
   submissionOf,
   whyToolUnknown,
 } from './call-request.js';
+export { heldDecision, heldSentence } from './held-tool.js';
 export { judgedArguments, judgedTool, type JudgedTool } from './judged-call.js';
 export { type Judgement, PolicyJudge } from './policy-judge.js';
 export { type ComparedOutcomes, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';

@@ -23,7 +23,9 @@ export const judgedTool = (
   const toolName = parseToolName(submission.tool)?.tool ?? '';
   const driver = registry.driverOf(state.type);
   const current = driver?.toolOf(state, toolName);
-  return driver && current?.digest === sendableToolDigest(action) ? { connector: state, driver, toolName } : null;
+  // One that is held may be what was approved before it changed back and forth: nobody lets it be called now.
+  const isAsJudged = current?.digest === sendableToolDigest(action) && current.held === undefined;
+  return driver && isAsJudged ? { connector: state, driver, toolName } : null;
 };
 
 /** The arguments as they were judged. Null if they are removed or damaged; a retry would not help. */

@@ -4,6 +4,7 @@ import {
   type Judgement,
   type PolicyJudge,
   builtinDecision,
+  heldDecision,
   isKnownToEdgeAlone,
   policyInputOf,
   whyToolUnknown,
@@ -13,11 +14,14 @@ import type { CallAtGate } from './call-at-gate.js';
 export const judgedInput = ({ command, request, agent, resolved }: CallAtGate): PolicyInput =>
   policyInputOf(request, agent, resolved, command.metadata.now);
 
-/** The refusal that the gate makes without a policy (a Stop, an unknown tool); null if the policy is to be asked. */
+/**
+ * The refusal that the gate makes without a policy (a Stop, an unknown tool, one that its server changed); null if the
+ * policy is to be asked.
+ */
 export const refusedByGate = ({ request, agent, org, connector, resolved }: CallAtGate): Decision | null =>
   builtinDecision(agent, org, resolved !== null || isKnownToEdgeAlone(request), () =>
     whyToolUnknown(request, connector),
-  );
+  ) ?? (resolved === null ? null : heldDecision(resolved, org));
 
 /** @throws {StoreUnavailable} if the policy cannot be read; then nothing is decided or recorded */
 export const judgedByPolicy = (

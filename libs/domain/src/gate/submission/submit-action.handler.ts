@@ -24,6 +24,7 @@ import {
   edgeOf,
   executionOf,
 } from '../judgement/index.js';
+import { askServer, mayBeNamedSince } from './ask-server.js';
 import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call-at-gate.js';
 import { chargedCall, freeUnlessShared, withoutCharges, type ChargedCall } from './charge-call.js';
 import { ExecutionStarter } from '../execution/index.js';
@@ -113,6 +114,9 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   }
 
   private async acceptAsked(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
+    const call = await askedCall(this.gate, command, request, id);
+    if (!mayBeNamedSince(this.gate, call)) return this.accept(call);
+    await askServer(this.gate, call.connector);
     return this.accept(await askedCall(this.gate, command, request, id));
   }
 
@@ -128,7 +132,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   ): Promise<SubmittedAction> {
     try {
       const call = rememberedCall(this.gate, command, request, id, await actionBefore(this.gate, request, id));
-      if (call === null) throw new MustAsk();
+      if (call === null || mayBeNamedSince(this.gate, call)) throw new MustAsk();
       return await this.accept(call);
     } catch (error) {
       throw mayBeOtherwise(error) ? new MustAsk() : error;

@@ -24,6 +24,7 @@ import { RestDriver } from '../rest-driver.js';
 
 const ORG = idOf('org', randomBytes(16));
 export const ACTION = idOf('act', randomBytes(16));
+const AGENT = idOf('agt', randomBytes(16));
 const CONNECTOR = idOf('con', randomBytes(16));
 const AT = '2026-10-01T12:00:00.000Z';
 
@@ -107,6 +108,7 @@ export const givenCall = async ({
     const outcome = await driver.send({
       org: ORG,
       action: ACTION,
+      agent: AGENT,
       connector,
       toolName,
       args,
