@@ -22,6 +22,14 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
   'POST /v1/actions': { answers: [404, 'tool_unknown'], because: 'its example names a tool of nobody' },
   'POST /v1/actions/{id}/cancel': { answers: [409, 'conflict'], because: 'nothing here waits for a person' },
   'POST /v1/actions/{id}/result': { answers: [409, 'conflict'], because: 'nothing here runs at the edge' },
+  'POST /v1/connectors/{id}/tools/accept': {
+    answers: [409, 'conflict'],
+    because: 'the config of the connectors here names the tools, and no server changes any',
+  },
+  'POST /v1/connectors/{id}/tools/refresh': {
+    answers: [409, 'conflict'],
+    because: 'the config of the connectors here names the tools, and there is no server to ask',
+  },
   'POST /v1/approvals/link/preview': {
     answers: [401, 'approval_link_invalid'],
     because: 'its example is no token of anybody',

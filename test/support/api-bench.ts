@@ -9,6 +9,9 @@ import {
   ConnectorSettings,
   ConnectorStreams,
   ConnectorTests,
+  ToolDefinitions,
+  ToolDiscovery,
+  ToolRecorder,
   EgressPolicy,
   RunningExecutions,
   Vault,
@@ -32,6 +35,7 @@ import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
 import { PostgresConnectorHealth } from '#libs/infra/connector-health';
+import { PostgresToolDefinitions } from '#libs/infra/tool-definitions';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
@@ -150,7 +154,7 @@ export class ApiBench {
       onConnectionLost: () => undefined,
     });
     const pool = new pg.Pool({ connectionString, max: 2 });
-    await installSchemas(pool, ['vault', 'idempotency', 'connector_health']);
+    await installSchemas(pool, ['vault', 'idempotency', 'connector_health', 'tool_definitions']);
     const bench = new ApiBench(readModels, store, pool, door);
     await bench.makeOrganization();
     const ports: DynamicModule = {
@@ -226,9 +230,11 @@ export class ApiBench {
     const clock = new SystemClock();
     const vault = new PostgresVault(this.pool, new VaultCipher(randomBytes(32), randomness));
     const egress = new EgressDoor(this.door);
-    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger });
-    const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
     const connectors = new ConnectorStreams(runner, streams);
+    const definitions = new PostgresToolDefinitions(this.pool);
+    const recorder = new ToolRecorder(connectors, definitions, { clock, randomness });
+    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger, recorder });
+    const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
     const health = new PostgresConnectorHealth(this.pool);
     const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
@@ -251,6 +257,11 @@ export class ApiBench {
       { provide: ConnectorSettings, useValue: settings },
       { provide: ConnectorRegistry, useValue: registry },
       { provide: ConnectorHealth, useValue: health },
+      { provide: ToolDefinitions, useValue: definitions },
+      {
+        provide: ToolDiscovery,
+        useValue: new ToolDiscovery(connectors, health, { registry, clock, logger: this.logger }),
+      },
       {
         provide: ConnectorTests,
         useValue: new ConnectorTests(connectors, health, { vault, egress, registry, settings, clock }),

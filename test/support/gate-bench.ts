@@ -12,9 +12,12 @@ import {
   ConnectorStreams,
   CreateConnector,
   CreateConnectorHandler,
+  ToolDiscovery,
+  ToolRecorder,
   type OpenedSecret,
   Vault,
   type ConnectorStatus,
+  type ConnectorType,
   type LiveConnector,
   connectorDecider,
   connectorStreamId,
@@ -69,6 +72,7 @@ import { EgressDoor } from '#libs/infra/egress';
 import { PepperIds } from '#libs/infra/gate';
 import { PepperKeyHasher } from '#libs/infra/agents';
 import { InProcessBus, SystemClock, SystemRandomness } from '#libs/infra/runtime';
+import { HeldDefinitions } from './held-definitions.js';
 import { HeldDirectory } from './held-directory.js';
 import { HeldBudgets } from './held-budgets.js';
 import { HeldNonces } from './held-nonces.js';
@@ -197,6 +201,10 @@ export class GateBench {
       clock: this.clock,
       randomness: random,
       logger: silentLogger,
+      recorder: new ToolRecorder(new ConnectorStreams(this.runner, this.streams), new HeldDefinitions(), {
+        clock: this.clock,
+        randomness: random,
+      }),
     });
     const { streams, runner, clock, backlog } = this;
     const { appends } = profileOf(store, (payload) => this.payloads.put(payload));
@@ -242,14 +250,20 @@ export class GateBench {
       tools: [...tools],
       ...settings,
     };
-    const create = new CreateConnectorHandler(
-      new ConnectorStreams(this.runner, this.streams),
-      this.door,
-      new ConnectorSettings(false),
-    );
-    const request = { type: 'rest', name: 'crm', description: null, config };
-    await create.execute(new CreateConnector(this.org, request, this.metadata()));
+    await this.connect('rest', 'crm', config);
     return this;
+  }
+
+  /** Another connector, by the way that the API makes one. */
+  async connect(type: ConnectorType, name: string, config: JsonObject): Promise<LiveConnector> {
+    const connectors = new ConnectorStreams(this.runner, this.streams);
+    const health = { begin: () => Promise.resolve(null) };
+    // Nobody is asked for tools but by what a test does.
+    const parts = { registry: { driverOf: () => null }, clock: this.clock, logger: silentLogger };
+    const discovery = new ToolDiscovery(connectors, health, parts);
+    const create = new CreateConnectorHandler(connectors, this.door, new ConnectorSettings(false), discovery);
+    const request = { type, name, description: null, config };
+    return create.execute(new CreateConnector(this.org, request, this.metadata()));
   }
 
   enforce(source: string): Promise<PolicyId> {

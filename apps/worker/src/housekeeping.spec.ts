@@ -13,6 +13,7 @@ const MORE: SweptPage = { removed: 1, hasMore: true };
 /** Parts that find nothing to do, but for what a test says. */
 const partsWith = (changes: Partial<HousekeepingParts>): HousekeepingParts => ({
   connectorHealth: { sweep: () => Promise.resolve(0) },
+  toolDefinitions: { sweep: () => Promise.resolve(0) },
   credentials: { sweep: () => Promise.resolve(0) },
   idempotency: { purge: () => Promise.resolve(0) },
   liveness: { removeForgotten: () => Promise.resolve(0) },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ConnectorHealthSweeper, CredentialSweeper } from '#libs/domain/connectors';
+import type { ConnectorHealthSweeper, CredentialSweeper, ToolDefinitionSweeper } from '#libs/domain/connectors';
 import type { BudgetRows, IntentNonces, Liveness, PayloadSweeper } from '#libs/domain/gate';
 import type { Logger, Meter } from '#libs/domain/kernel';
 import type { IdempotencyStore } from '#libs/infra/idempotency';
@@ -27,6 +27,8 @@ export interface HousekeepingParts {
   /** Of signed intents that no check accepts any more. */
   readonly nonces: { removeExpired(): ReturnType<IntentNonces['removeExpired']> };
   readonly payloads: Pick<PayloadSweeper, 'sweepPage'>;
+  /** What servers said of tools that no connector names any more. */
+  readonly toolDefinitions: Pick<ToolDefinitionSweeper, 'sweep'>;
   /** Secrets that sign no more, and deliveries that ended days ago. */
   readonly webhooks: { sweepSecrets(): Promise<number>; removeEnded(): Promise<number> };
   /** Sessions, tokens and mails that ended a day ago. */
@@ -66,8 +68,10 @@ export class Housekeeping {
 
   private async tidy(): Promise<void> {
     const { budgets, connectorHealth, credentials, idempotency, liveness, nonces, people, webhooks } = this.parts;
+    const { toolDefinitions } = this.parts;
     await this.remove('credential versions', () => credentials.sweep());
     await this.remove('tests of removed connectors', () => connectorHealth.sweep());
+    await this.remove('definitions of tools', () => toolDefinitions.sweep());
     await this.remove('idempotency keys', () => this.counted(idempotency.purge()));
     await this.remove('beats of ended processes', () => liveness.removeForgotten(FORGOTTEN_AFTER_MS));
     await this.remove('nonces of expired intents', () => nonces.removeExpired());

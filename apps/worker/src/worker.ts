@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectorHealthSweeper, CredentialSweeper } from '#libs/domain/connectors';
+import { ConnectorHealthSweeper, CredentialSweeper, ToolDefinitionSweeper } from '#libs/domain/connectors';
 import {
   ActionExecutor,
   DueActionSweeper,
@@ -81,6 +81,7 @@ export class Worker {
         nonces: { removeExpired: () => deployment.nonces.removeExpired(deployment.clock.nowMs()) },
         payloads: new PayloadSweeper(gate.store, deployment.payloadRows, gateSettings.payloadMinAgeMs),
         people: { purge: () => deployment.people.desk.purge(deployment.clock.nowMs()) },
+        toolDefinitions: new ToolDefinitionSweeper(deployment.streams, deployment.toolDefinitions),
         webhooks: {
           sweepSecrets: () => webhooks.secrets.sweep(),
           removeEnded: async () => {

@@ -15,6 +15,12 @@ const connector = (changes: object) => ({
   config: configOf('http://127.0.0.1:9'),
   ...changes,
 });
+/** Nothing listens there. */
+const server = (name: string) => ({
+  type: 'mcp_http',
+  name,
+  config: { url: 'http://127.0.0.1:9/mcp', auth: { kind: 'none' } },
+});
 const ANOTHER_POLICY = `${POLICY}# Another version.\n`;
 const MISSPELT = POLICY.replace('default: deny', 'default: denied');
 
@@ -38,6 +44,38 @@ export const CONNECTORS: RefusalGroup = {
       provoke: async ({ admin }) => {
         for (let count = 0; count < TESTS_A_MINUTE; count += 1) await admin('POST', '/v1/connectors/lab/test');
         return admin('POST', '/v1/connectors/lab/test');
+      },
+    },
+    {
+      rule: 'accepting a definition that no server shows',
+      verdict: conflict('tools[0].definition_digest'),
+      provoke: ({ admin }) => {
+        const tools = [{ name: 'search', definition_digest: `sha256:${'0'.repeat(64)}` }];
+        return admin('POST', '/v1/connectors/lab/tools/accept', { json: { tools } });
+      },
+    },
+    {
+      rule: 'asking for tools that the config names',
+      verdict: conflict(null),
+      provoke: ({ admin }) => admin('POST', '/v1/connectors/lab/tools/refresh'),
+    },
+    {
+      rule: 'asking a server for its tools that does not answer',
+      verdict: [503, 'api_error', 'connector_unavailable', null],
+      provoke: async ({ admin }) => {
+        await admin('POST', '/v1/connectors', { json: server('silent') });
+        return admin('POST', '/v1/connectors/silent/tools/refresh');
+      },
+    },
+    {
+      rule: 'asking a server for its tools an eleventh time within a minute',
+      verdict: [429, 'rate_limit_error', 'rate_limited', null],
+      headers: { 'retry-after': /^\d+$/ },
+      provoke: async ({ admin }) => {
+        await admin('POST', '/v1/connectors', { json: server('asked') });
+        for (let count = 0; count < TESTS_A_MINUTE; count += 1)
+          await admin('POST', '/v1/connectors/asked/tools/refresh');
+        return admin('POST', '/v1/connectors/asked/tools/refresh');
       },
     },
     {

@@ -15,6 +15,7 @@ import { type CommandMetadata, type DeedId, DomainError, type OrgId, parseId, st
 import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { connectorView } from './connector.view.js';
 import { FindConnectorName } from './find-connector.query-handler.js';
+import { type OwnedTool, ServedWords } from './served-words.js';
 
 /** What the connector routes have in common: finding the one that a path names, and answering with it. */
 @Injectable()
@@ -24,6 +25,7 @@ export class ConnectorAnswers {
     private readonly registry: ConnectorRegistry,
     private readonly deeds: ChangeDeeds,
     private readonly health: ConnectorHealth,
+    private readonly words: ServedWords,
   ) {}
 
   /**
@@ -43,12 +45,21 @@ export class ConnectorAnswers {
 
   async view(connector: LiveConnector): Promise<JsonObject> {
     const last = await this.health.lastOf([connector.id]);
-    return this.viewWith(connector, last.get(connector.id) ?? null);
+    const tools = await this.words.of(this.toolsOf(connector));
+    return connectorView(connector, tools, last.get(connector.id) ?? null);
   }
 
-  /** @param last its last test, as it was read with others */
+  /**
+   * Of many connectors at once, without what their servers say of the tools: that is read one connector at a time.
+   * @param last its last test, as it was read with others
+   */
   viewWith(connector: LiveConnector, last: ConnectorTest | null): JsonObject {
-    return connectorView(connector, this.registry.driverOf(connector.type), last);
+    return connectorView(connector, this.toolsOf(connector), last);
+  }
+
+  private toolsOf(connector: LiveConnector): readonly OwnedTool[] {
+    const tools = this.registry.driverOf(connector.type)?.toolsOf(connector) ?? [];
+    return tools.map((tool) => ({ connector, tool }));
   }
 
   /** The connector after a change, and the deed that seals it; null when nothing changed. */

@@ -1,12 +1,7 @@
 import type { JsonObject } from '#libs/crypto';
-import {
-  type ConnectorDriver,
-  type ConnectorTest,
-  healthOf,
-  type LiveConnector,
-  type ToolDescription,
-} from '#libs/domain/connectors';
+import { type ConnectorTest, healthOf, type LiveConnector, type ToolDescription } from '#libs/domain/connectors';
 import { OFFERED_LEVELS } from '#libs/domain/policies';
+import type { OwnedTool } from './served-words.js';
 
 /**
  * The connector as the API shows it. Of its credential: what is known, never a value (rule CON-3).
@@ -14,7 +9,7 @@ import { OFFERED_LEVELS } from '#libs/domain/policies';
  */
 export const connectorView = (
   connector: LiveConnector,
-  driver: ConnectorDriver | null,
+  tools: readonly OwnedTool[],
   last: ConnectorTest | null,
 ): JsonObject => ({
   object: 'connector',
@@ -27,7 +22,7 @@ export const connectorView = (
   config_hash: connector.configHash,
   credential: credentialView(connector),
   health: healthView(connector, last),
-  tools: (driver?.toolsOf(connector) ?? []).map((tool) => toolView(connector, tool)),
+  tools: tools.map(({ tool }) => toolView(connector, tool)),
   created_at: connector.createdAt,
   updated_at: connector.updatedAt,
 });

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import {
+  AcceptToolsHandler,
   CreateConnectorHandler,
   DeleteConnectorHandler,
   PutCredentialsHandler,
@@ -11,6 +12,8 @@ import { ListAnswers } from '../lists/list-answers.js';
 import { PolicyLinter } from '../policies/policy-linter.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { ConnectorTestsController } from './connector-tests.controller.js';
+import { ConnectorToolsController } from './connector-tools.controller.js';
+import { ConnectorToolsReader } from './connector-tools.reader.js';
 import { ConnectorTypesController } from './connector-types.controller.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { CredentialsController } from './credentials.controller.js';
@@ -19,6 +22,7 @@ import { ListConnectorsHandler } from './list-connectors.query-handler.js';
 import { ListToolsController } from './list-tools.controller.js';
 import { ListToolsHandler } from './list-tools.query-handler.js';
 import { OrganizationTools } from './organization-tools.js';
+import { ServedWords } from './served-words.js';
 
 @Module({
   imports: [LedgerModule],
@@ -26,10 +30,12 @@ import { OrganizationTools } from './organization-tools.js';
     ConnectorsController,
     CredentialsController,
     ConnectorTestsController,
+    ConnectorToolsController,
     ConnectorTypesController,
     ListToolsController,
   ],
   providers: [
+    AcceptToolsHandler,
     CreateConnectorHandler,
     UpdateConnectorHandler,
     DeleteConnectorHandler,
@@ -39,7 +45,9 @@ import { OrganizationTools } from './organization-tools.js';
     FindConnectorNameHandler,
     ListToolsHandler,
     ConnectorAnswers,
+    ConnectorToolsReader,
     OrganizationTools,
+    ServedWords,
     PolicyLinter,
     ListAnswers,
   ],

@@ -4,6 +4,7 @@ import { ConnectorRegistry } from '#libs/domain/gate';
 import type { OrgId } from '#libs/domain/kernel';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 import type { Listed, PageRequest } from '../lists/listed.js';
+import { ServedWords } from './served-words.js';
 
 export interface ListedTool {
   readonly connector: LiveConnector;
@@ -33,17 +34,23 @@ export class ListToolsHandler implements IQueryHandler<ListTools> {
     private readonly readModels: ReadModels,
     private readonly waiter: ProjectionWaiter,
     private readonly registry: ConnectorRegistry,
+    private readonly words: ServedWords,
   ) {}
 
   async execute({ org, page: { limit, after } }: ListTools): Promise<Listed<ListedTool>> {
     const { lagEvents } = await this.waiter.catchUp(['connectors']);
-    const connectors = this.readModels.of(org, ConnectorRow);
-    if (after) connectors.where('row.name >= :name', { name: after.connector });
-    // Every connector has a tool, but the first one's may all have been shown: so many connectors always fill a page and
-    // say whether there is another.
-    const { rows } = await connectors.orderBy('name', 'ASC').page(limit + 2);
-    const tools = rows.flatMap(({ folded }) => this.toolsOf(folded)).filter((tool) => isAfter(tool, after));
-    return { rows: tools.slice(0, limit), hasMore: tools.length > limit, lagEvents };
+    const tools: ListedTool[] = [];
+    // A server may have named no tool yet, so connectors are read until the page is full or none is left.
+    for (let from: { readonly name: string; readonly isShown: boolean } | null = startOf(after); ;) {
+      const connectors = this.readModels.of(org, ConnectorRow);
+      if (from) connectors.where(from.isShown ? 'row.name > :name' : 'row.name >= :name', { name: from.name });
+      const { rows, hasMore } = await connectors.orderBy('name', 'ASC').page(limit + 2);
+      tools.push(...rows.flatMap(({ folded }) => this.toolsOf(folded)).filter((tool) => isAfter(tool, after)));
+      const last = rows.at(-1);
+      if (!hasMore || last === undefined || tools.length > limit) break;
+      from = { name: last.name, isShown: true };
+    }
+    return { rows: await this.words.of(tools.slice(0, limit)), hasMore: tools.length > limit, lagEvents };
   }
 
   private toolsOf(live: LiveConnector): readonly ListedTool[] {
@@ -51,6 +58,8 @@ export class ListToolsHandler implements IQueryHandler<ListTools> {
     return tools.map((tool, index) => ({ connector: live, tool, position: { connector: live.name, index } }));
   }
 }
+
+const startOf = (after: ToolPosition | null) => after && { name: after.connector, isShown: false };
 
 const isAfter = ({ position }: ListedTool, after: ToolPosition | null): boolean =>
   after === null || position.connector !== after.connector || position.index > after.index;

@@ -4,6 +4,7 @@ import type { LiveConnector } from '#libs/domain/connectors';
 import { ConnectorRegistry, parseToolName } from '#libs/domain/gate';
 import type { OrgId } from '#libs/domain/kernel';
 import type { DeclaredTool, TriedTool } from '#libs/domain/policies';
+import type { OwnedTool } from './served-words.js';
 import { ConnectorRow, ProjectionWaiter, ReadModels } from '#libs/infra/read-models';
 
 export interface OfferedTool {
@@ -11,6 +12,8 @@ export interface OfferedTool {
   readonly name: string;
   readonly described: { readonly description: string | null; readonly input_schema: JsonObject };
   readonly isDisabled: boolean;
+  /** The same as the driver has it. */
+  readonly owned: OwnedTool;
 }
 
 /** The tools of an organization as its connectors declare them now, for whoever tries a policy on them. */
@@ -49,6 +52,7 @@ export class ToolsNow {
       name: tool.name,
       described: { description: tool.description, input_schema: tool.inputSchema },
       isDisabled: found.status !== 'active',
+      owned: { connector: found, tool },
     }));
   }
 

@@ -16,6 +16,7 @@ import { ListActionsController } from './list-actions.controller.js';
 import { ListActionsHandler } from './list-actions.query-handler.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { OrganizationTools } from '../connectors/organization-tools.js';
+import { ServedWords } from '../connectors/served-words.js';
 import { NamedKeys } from '../agents/named-keys.js';
 import { LongPolls } from './long-polls.js';
 import { OfferedTools } from './offered-tools.js';
@@ -55,6 +56,7 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     JudgedAmounts,
     OfferedTools,
     OrganizationTools,
+    ServedWords,
   ],
   exports: [ActionReader, RuleDescriptions],
 })

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { testId } from '../../../../test/support/given-log.js';
 import type { OfferedTool, OrganizationTools, ToolsNow } from '../connectors/organization-tools.js';
+import type { ServedWords } from '../connectors/served-words.js';
 import type { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import { OfferedTools } from './offered-tools.js';
@@ -38,7 +39,8 @@ const describedIn = async (toolsEach: number): Promise<readonly number[]> => {
   const tools = { read: () => Promise.resolve({ tools: now, lagEvents: 0 }) } as unknown as OrganizationTools;
   const cursors = { forList: () => ({ after: null, next: () => 'next' }) } as unknown as CursorCodec;
   const exchange = { caller: { org: testId('org', 1) } } as unknown as Exchange;
-  await new OfferedTools(tools, cursors).page({}, exchange, {} as FastifyReply);
+  const words = { of: (owned: readonly unknown[]) => Promise.resolve(owned) } as unknown as ServedWords;
+  await new OfferedTools(tools, cursors, words).page({}, exchange, {} as FastifyReply);
   rounds.end();
   return described;
 };

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError, Turns } from '#libs/domain/kernel';
 import { OrganizationTools, type OfferedTool, type ToolsNow } from '../connectors/organization-tools.js';
+import { ServedWords } from '../connectors/served-words.js';
 import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import { tellLag } from '../lists/projection-lag.js';
@@ -24,6 +25,7 @@ export class OfferedTools {
   constructor(
     private readonly tools: OrganizationTools,
     private readonly cursors: CursorCodec,
+    private readonly words: ServedWords,
   ) {}
 
   /**
@@ -46,9 +48,20 @@ export class OfferedTools {
     if (connector !== undefined && !now.has(connector)) throw noSuchConnector(connector);
     const after = cursors.after as Place | null;
     const all = await this.behind(after, now, connector);
-    const tools = all.slice(0, TOOLS_MAX);
+    const tools = await this.described(all.slice(0, TOOLS_MAX));
     const last = tools.at(-1);
     return { tools, next: last !== undefined && all.length > TOOLS_MAX ? cursors.next(placeOf(last)) : null };
+  }
+
+  /** With the words of servers, where they name the tools. */
+  private async described(tools: readonly OfferedTool[]): Promise<readonly OfferedTool[]> {
+    const owned = await this.words.of(tools.map((tool) => tool.owned));
+    return tools.map((tool, index) => {
+      const said = owned[index];
+      if (said === undefined || said === tool.owned) return tool;
+      const { description, inputSchema } = said.tool;
+      return { ...tool, described: { description, input_schema: inputSchema } };
+    });
   }
 
   /**

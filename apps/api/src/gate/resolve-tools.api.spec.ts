@@ -7,6 +7,7 @@ import { AGENT, ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { OrganizationTools } from '../connectors/organization-tools.js';
+import { ServedWords } from '../connectors/served-words.js';
 import { PoliciesModule } from '../policies/policies.module.js';
 import { OfferedTools } from './offered-tools.js';
 import { ResolveToolsController } from './resolve-tools.controller.js';
@@ -14,7 +15,7 @@ import { ResolveToolsController } from './resolve-tools.controller.js';
 @Module({
   imports: [PoliciesModule, ConnectorsModule],
   controllers: [ResolveToolsController],
-  providers: [OfferedTools, OrganizationTools],
+  providers: [OfferedTools, OrganizationTools, ServedWords],
 })
 class ResolveToolsModule {}
 

@@ -28,6 +28,13 @@ describe('the consequences of a change of a config', () => {
     expect(consequencesOf(stored, next)).toEqual(said.map((text) => expect.stringMatching(text) as string)),
   );
 
+  it('are the same for the address of a server', () => {
+    const server = { ...stored, config: { url: 'https://a.example/mcp', auth: { kind: 'bearer' } } };
+    expect(consequencesOf(server, { ...server.config, url: 'https://b.example/mcp' })).toEqual([
+      expect.stringMatching(/is sent to the new address/) as string,
+    ]);
+  });
+
   it('are none for a new address if no credential is stored', () =>
     expect(consequencesOf({ ...stored, credential: null }, { ...config, base_url: 'https://b.example' })).toEqual([]));
 });

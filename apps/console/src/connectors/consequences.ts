@@ -29,7 +29,7 @@ export const consequencesOf = ({ name, config, credential }: Stored, next: Json)
   const isOtherKind = kind !== (memberOf(memberOf(config, 'auth'), 'kind') ?? 'none');
   const gone = toolsOf(config).filter((tool) => !toolsOf(next).includes(tool));
   return [
-    ...(credential !== null && differs('base_url')
+    ...(credential !== null && (differs('base_url') || differs('url'))
       ? [
           'From the next call on, the stored credential is sent to the new address. If it must not be, destroy the credential first.',
         ]

@@ -61,6 +61,8 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   destination: 'Destination',
   tls: 'Certificate',
   auth: 'Test request',
+  protocol: 'Protocol',
+  tools: 'Tools',
 };
 
 const LastTest = ({ test, isOfNow }: { readonly test: Test; readonly isOfNow: boolean }) => (

@@ -506,6 +506,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connectors/{id}/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The tools that the server of a connector names, by name
+         * @description As the log has them: nobody is asked. Each with what the server says of it and what was accepted, so that a person can
+         *     compare the two. Empty for a connector whose config names its tools.
+         */
+        get: operations["listConnectorTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connectors/{id}/tools/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let agents call what a server changed
+         * @description Each tool with the digest of the definition that was looked at. Where the server describes one of them otherwise by now,
+         *     nothing is accepted: 409 `conflict`, `param` is `tools[i].definition_digest`. Seals the admin deed
+         *     `connector.tools_accepted`.
+         */
+        post: operations["acceptConnectorTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/connectors/{id}/tools/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the server of a connector for its tools now
+         * @description What differs is recorded and sealed by the service (`connector.tools_recorded`). 409 `conflict` for a connector whose config
+         *     names its tools; 503 `connector_unavailable` where the server did not list them. At most 10 a minute and
+         *     connector, tests among them; 429 also where a server changes its tools too often to be recorded.
+         */
+        post: operations["refreshConnectorTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connector-types": {
         parameters: {
             query?: never;
@@ -2616,7 +2690,7 @@ export interface components {
          * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
          * @enum {string}
          */
-        ServedConnectorTypeName: "rest";
+        ServedConnectorTypeName: "mcp_http" | "rest";
         /** @enum {string} */
         ConnectorStatus: "active" | "disabled";
         /** @enum {string} */
@@ -2683,6 +2757,43 @@ export interface components {
             /** @description Names the stored credential, and says nothing of it; null where there was none. */
             credential_version: string | null;
         };
+        /** @description A tool as the server of its connector describes it, beside what was accepted. */
+        ConnectorTool: {
+            /** @constant */
+            object: "connector_tool";
+            /** @description The server's own name. Actions call it `<connector>.<name>`. */
+            name: string;
+            /**
+             * @description `accepted`: it can be called. `new`: nobody has accepted it. `changed`: the server describes it otherwise than was
+             *     accepted. `gone`: the server does not list it. Only an accepted one can be called.
+             * @enum {string}
+             */
+            status: "accepted" | "new" | "changed" | "gone";
+            /** @description Of what the server says now; null where it says nothing. */
+            definition_digest: components["schemas"]["Digest"] | null;
+            /** @description Of what was accepted; null where nothing was. */
+            accepted_digest: components["schemas"]["Digest"] | null;
+            /**
+             * @description What agents would be shown: `name`, `title`, `description`, `inputSchema`, `outputSchema`, `annotations`. Written by the
+             *     server, which nobody vouches for. Null where there is none, and where it was lost: a refresh brings it back.
+             */
+            definition: Record<string, never> | null;
+            /** @description What was accepted, in the same form. */
+            accepted_definition: Record<string, never> | null;
+            /**
+             * @description Where in `definition` the first characters are that a reader does not see; null where none are.
+             * @example definition.description
+             */
+            invisible_characters: string | null;
+            /** @description Since when it is as it is. */
+            changed_at: components["schemas"]["Timestamp"];
+        };
+        AcceptTools: {
+            tools: {
+                name: string;
+                definition_digest: components["schemas"]["Digest"];
+            }[];
+        };
         DeletedConnector: {
             /** @constant */
             object: "connector";
@@ -2719,7 +2830,42 @@ export interface components {
                 [key: string]: string;
             };
         };
-        ConnectorConfig: components["schemas"]["RestConfig"];
+        ConnectorConfig: components["schemas"]["McpHttpConfig"] | components["schemas"]["RestConfig"];
+        /** @description The config of an MCP server. */
+        McpHttpConfig: {
+            /**
+             * Format: uri
+             * @description The MCP endpoint: https in production; no userinfo or fragment.
+             */
+            url: string;
+            /** @description How the credential travels. */
+            auth?: {
+                /**
+                 * @default bearer
+                 * @enum {string}
+                 */
+                kind: "bearer" | "header" | "none";
+                /** @default X-API-Key */
+                header: string;
+            };
+            /**
+             * @description Of each HTTP request.
+             * @default 30000
+             */
+            timeout_ms: number;
+            /**
+             * @description How old a list of tools may be when a call is sent; the server's own time counts where it is shorter.
+             * @default 30000
+             */
+            tools_ttl_ms: number;
+            /**
+             * @description What waits for an admin where the server changes its tools: `changed` those that changed, `all` new ones as well,
+             *     `none` nothing.
+             * @default changed
+             * @enum {string}
+             */
+            tools_pin: "changed" | "all" | "none";
+        };
         /** @enum {string} */
         RestMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
         /** @description The name of a tool without its connector. */
@@ -6408,6 +6554,144 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ConnectorTest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listConnectorTools: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the tools. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["ConnectorTool"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    acceptConnectorTools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 256 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tools": [
+                 *         {
+                 *           "name": "create_issue",
+                 *           "definition_digest": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcceptTools"];
+            };
+        };
+        responses: {
+            /** @description The connector, and the deed that seals it; null where all of it was accepted before. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connector"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    refreshConnectorTools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connector with its tools. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Connector"];
                 };
             };
             400: components["responses"]["BadRequest"];

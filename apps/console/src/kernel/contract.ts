@@ -124,7 +124,7 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
   'notes',
   'fake',
 ] as const;
-export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['rest'] as const;
+export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['mcp_http', 'rest'] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
 export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'none'] as const;
 export const REST_METHOD_VALUES = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

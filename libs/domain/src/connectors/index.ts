@@ -49,8 +49,10 @@ export {
 export { CONNECTOR_CATALOGUE, readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
+export { type DiscoveredTool, type DiscoveredTools, discoveredStatusOf, type ToolHints } from './discovered-tools.js';
 export { EgressPolicy, type Reach, type ReachedAddresses, type TlsFault } from './egress-policy.port.js';
 export {
+  AcceptTools,
   type ConnectorAddress,
   CreateConnector,
   DeleteConnector,
@@ -58,11 +60,13 @@ export {
   RemoveCredentials,
   UpdateConnector,
 } from './handlers/connector.messages.js';
+export { AcceptToolsHandler } from './handlers/accept-tools.handler.js';
 export { ConnectorTests } from './handlers/connector-tests.js';
 export { CreateConnectorHandler } from './handlers/create-connector.handler.js';
 export { DeleteConnectorHandler } from './handlers/delete-connector.handler.js';
 export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';
 export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.js';
+export { ToolDiscovery } from './handlers/tool-discovery.js';
 export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
 export {
   type ComparedValues,
@@ -81,4 +85,12 @@ export {
   type UpstreamVerdict,
   verdictOfStatus,
 } from './upstream-mapping.js';
+export {
+  type DefinitionsPlace,
+  type StoredDefinition,
+  type ToolDefinition,
+  ToolDefinitions,
+} from './tool-definitions.port.js';
+export { ToolDefinitionSweeper } from './tool-definition-sweeper.js';
+export { type FetchedTools, ToolRecorder } from './tool-recorder.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

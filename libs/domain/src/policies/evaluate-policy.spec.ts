@@ -256,6 +256,25 @@ describe('decision: calls without an HTTP request (rule POLICY-5)', () => {
   });
 });
 
+describe('decision: what a server says of its tool', () => {
+  const hints = { read_only: true, destructive: false, idempotent: true, open_world: false };
+  const mcp = { protocol: '2026-07-28', definition: 'sha256:1', ...hints };
+
+  it.each([
+    'request.mcp.read_only && !request.mcp.destructive && request.mcp.idempotent && !request.mcp.open_world',
+    'request.mcp.protocol >= "2025-06-18" && request.mcp.definition == "sha256:1"',
+    'has(request.mcp) && !has(request.http)',
+  ])('%s', (condition) => expect(ask(condition, { request: { mcp } })).toBe(true));
+
+  it('is nothing for a tool that a config describes', () => {
+    expect(ask('has(request.mcp)')).toBe(false);
+    expect(decide(policy('deny', rule('reads', 'allow', 'when: request.mcp.read_only')))).toMatchObject({
+      code: 'policy_denied',
+      source: 'default',
+    });
+  });
+});
+
 describe('condition: what it reads', () => {
   it.each([
     ['tool == "crm.get_customer"'],

@@ -7,7 +7,7 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { ConnectorDrivers } from './connector-drivers.js';
-import { OpenVault } from './rest/testing/given-call.js';
+import { OpenVault } from './testing/open-vault.js';
 
 const root = new URL('../../../../', import.meta.url);
 const door = new EgressDoor({
@@ -19,6 +19,7 @@ const drivers = new ConnectorDrivers({
   clock: new SystemClock(),
   randomness: new SystemRandomness(),
   logger: silentLogger,
+  recorder: { record: (connector) => Promise.resolve(connector) },
 });
 door.close();
 

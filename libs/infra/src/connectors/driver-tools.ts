@@ -1,4 +1,4 @@
-import type { Vault } from '#libs/domain/connectors';
+import type { ToolRecorder, Vault } from '#libs/domain/connectors';
 import type { Clock, Logger, Randomness } from '#libs/domain/kernel';
 import type { EgressDoor } from '#libs/infra/egress';
 
@@ -9,4 +9,6 @@ export interface DriverTools {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly logger: Logger;
+  /** For types whose servers name their tools. */
+  readonly recorder: Pick<ToolRecorder, 'record'>;
 }

@@ -10,8 +10,8 @@ import {
 import { Turns } from '#libs/domain/kernel';
 import type { EgressResponse } from '#libs/infra/egress';
 
-import { OneAtATime } from '../one-at-a-time.js';
-import { Redactor } from '../redactor.js';
+import { OneAtATime } from './one-at-a-time.js';
+import { Redactor } from './redactor.js';
 
 /** Of what is recorded of an answer, once it is redacted (rule REST-12). */
 export const RESULT_MAX_BYTES = 1_048_576;

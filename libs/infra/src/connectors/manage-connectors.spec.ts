@@ -22,6 +22,7 @@ import {
   RunningExecutions,
   UpdateConnector,
   UpdateConnectorHandler,
+  ToolDiscovery,
 } from '#libs/domain/connectors';
 import { type Clock, type CommandMetadata, CommandRunner, derivedId, FoldedStreams, idOf } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
@@ -32,6 +33,7 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { PostgresVault, VaultCipher } from '#libs/infra/vault';
 import { installSchemas } from '#libs/infra/schemas';
 
+import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
 
 const org = idOf('org', randomBytes(16));
@@ -75,6 +77,9 @@ const given = (isProduction = true) => {
   const executions = new CountedExecutions();
   const health = new PostgresConnectorHealth(pool);
   const settings = new ConnectorSettings(isProduction);
+  const registry = { driverOf: () => null };
+  const parts = { registry, clock: new SystemClock(), logger: silentLogger };
+  const discovery = new ToolDiscovery(connectors, health, parts);
   // Ids derive from command ids, and all these connectors share one vault.
   const run = randomBytes(4).toString('hex');
   let commands = 0;
@@ -105,15 +110,19 @@ const given = (isProduction = true) => {
     health,
     address,
     create: (changes: object = {}, meta = metadata()) =>
-      new CreateConnectorHandler(connectors, egress, settings).execute(
+      new CreateConnectorHandler(connectors, egress, settings, discovery).execute(
         new CreateConnector(org, { type: 'rest', name: 'crm', description: null, config: CONFIG, ...changes }, meta),
       ),
     update: (changes: UpdateConnector['changes'], to = address()) =>
-      new UpdateConnectorHandler(connectors, egress, settings).execute(new UpdateConnector(to, changes, metadata())),
+      new UpdateConnectorHandler(connectors, egress, settings, discovery).execute(
+        new UpdateConnector(to, changes, metadata()),
+      ),
     remove: (to = address(), meta = metadata()) =>
       new DeleteConnectorHandler(connectors, executions, vault, health).execute(new DeleteConnector(to, meta)),
     put: (secret: JsonObject, kind = 'bearer', meta = metadata()) =>
-      new PutCredentialsHandler(connectors, vault).execute(new PutCredentials(address(), { kind, secret }, meta)),
+      new PutCredentialsHandler(connectors, vault, discovery).execute(
+        new PutCredentials(address(), { kind, secret }, meta),
+      ),
     removeCredentials: () =>
       new RemoveCredentialsHandler(connectors, vault).execute(new RemoveCredentials(address(), metadata())),
     rows: async (object: string) =>

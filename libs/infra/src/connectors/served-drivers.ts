@@ -1,2 +1,3 @@
 // The drivers of the types in libs/domain/src/connectors/served-types.ts, one line each (docs/add-a-connector.md).
+export { McpDriver } from './mcp/mcp-driver.js';
 export { RestDriver } from './rest/rest-driver.js';

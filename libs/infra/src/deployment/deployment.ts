@@ -48,7 +48,7 @@ import {
   type MailSender,
 } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
-import type { ConnectorHealth, Vault } from '#libs/domain/connectors';
+import { type ConnectorHealth, ConnectorStreams, ToolRecorder, type Vault } from '#libs/domain/connectors';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { PostgresApprovalPlaces } from '../approvals/index.js';
 import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
@@ -85,6 +85,7 @@ import {
   type ProjectionProgress,
 } from '../read-models/index.js';
 import { newTransientMap, readBuildFacts, SystemClock, SystemRandomness } from '../runtime/index.js';
+import { PostgresToolDefinitions } from '../tool-definitions/index.js';
 import { PostgresVault } from '../vault/index.js';
 import { openDatabase, type Database } from './database.js';
 import { peopleRowsOf, type PeopleRows } from './people-rows.js';
@@ -130,7 +131,9 @@ export class Deployment {
   readonly vault: Vault;
   readonly egress: EgressDoor;
   readonly drivers: ConnectorDrivers;
+  readonly connectors: ConnectorStreams;
   readonly connectorHealth: ConnectorHealth;
+  readonly toolDefinitions: PostgresToolDefinitions;
   readonly directory: PostgresKeyDirectory;
   readonly hasher: KeyHasher;
   readonly ids: IdempotentIds;
@@ -191,13 +194,11 @@ export class Deployment {
     this.egress = new EgressDoor({
       settings: { allowPrivate: isDev, allowPlainText: isDev, allow: config.egressAllow, ownEndpoints },
     });
-    this.drivers = new ConnectorDrivers({
-      door: this.egress,
-      vault: this.vault,
-      clock: this.clock,
-      randomness: this.randomness,
-      logger: this.logger,
-    });
+    this.connectors = new ConnectorStreams(this.runner, this.streams);
+    this.toolDefinitions = new PostgresToolDefinitions(durable);
+    const recorder = new ToolRecorder(this.connectors, this.toolDefinitions, this);
+    const { clock, randomness, vault, egress: door } = this;
+    this.drivers = new ConnectorDrivers({ door, vault, clock, randomness, logger, recorder });
     this.connectorHealth = new PostgresConnectorHealth(relaxed);
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);

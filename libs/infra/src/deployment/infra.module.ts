@@ -7,6 +7,8 @@ import {
   ConnectorTests,
   EgressPolicy,
   RunningExecutions,
+  ToolDefinitions,
+  ToolDiscovery,
   Vault,
 } from '#libs/domain/connectors';
 import {
@@ -108,13 +110,23 @@ const portsOf = (deployment: Deployment): Provider[] => {
 };
 
 const connectorsOf = (deployment: Deployment): Provider[] => {
-  const { connectorHealth, vault, egress, drivers: registry, clock } = deployment;
+  const {
+    connectors: streams,
+    connectorHealth,
+    toolDefinitions,
+    vault,
+    egress,
+    drivers: registry,
+    clock,
+    logger,
+  } = deployment;
   const settings = new ConnectorSettings(deployment.config.env === 'production');
-  const streams = new ConnectorStreams(deployment.runner, deployment.streams);
   return [
     value(ConnectorSettings, settings),
     value(ConnectorStreams, streams),
     value(ConnectorHealth, connectorHealth),
+    value(ToolDefinitions, toolDefinitions),
+    value(ToolDiscovery, new ToolDiscovery(streams, connectorHealth, { registry, clock, logger })),
     value(ConnectorTests, new ConnectorTests(streams, connectorHealth, { vault, egress, registry, settings, clock })),
   ];
 };

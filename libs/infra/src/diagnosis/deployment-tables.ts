@@ -17,6 +17,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'agents.key_prefixes': REPLACED,
   'agents.pepper_check': KEPT,
   'connectors.health': ANY,
+  'connectors.tool_definitions': ANY,
   'event_store.event_store_schema': KEPT,
   'event_store.events': KEPT,
   'gate.approval_places': ANY,

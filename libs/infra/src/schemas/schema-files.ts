@@ -10,6 +10,7 @@ const FOLDERS = {
   read_models: 'read-models/schema',
   vault: 'vault/schema',
   connector_health: 'connector-health/schema',
+  tool_definitions: 'tool-definitions/schema',
   gate: 'gate/schema',
   agents: 'agents/schema',
   ledger: 'ledger/schema',

@@ -1,4 +1,4 @@
-import { type Clock, DomainError, type ErrorCode, type OrgId, timestampOf } from '../../kernel/index.js';
+import { type Clock, DomainError, type OrgId, timestampOf } from '../../kernel/index.js';
 import { commonChecks, type CommonCheckParts } from '../common-checks.js';
 import type { ConnectorDriver } from '../connector-driver.port.js';
 import { type ConnectorHealth, TESTS_A_MINUTE } from '../connector-health.port.js';
@@ -6,6 +6,7 @@ import { type LiveConnector, isLive } from '../connector.state.js';
 import type { ConnectorStreams } from '../connector-streams.js';
 import { type ConnectorCheck, type ConnectorTest, runChecks } from '../connector-test.js';
 import type { ConnectorType } from '../connector.events.js';
+import { changeSince } from './change-since.js';
 import type { ConnectorAddress } from './connector.messages.js';
 
 /** Of a test: the longest request that a config allows takes a minute, and what stands around it moments. */
@@ -40,7 +41,7 @@ export class ConnectorTests {
     const ran = await runChecks(this.checksOf(connector), {
       connector,
       deadlineMonotonicMs: clock.monotonicMs() + TEST_TIME_MS,
-      mayStillSend: () => this.changeSince(connector),
+      mayStillSend: () => changeSince(this.connectors, connector),
     });
     const credentialVersion = connector.credential?.version ?? null;
     const test = { connector: id, ...ran, testedAt: timestampOf(startedMs), configHash, credentialVersion };
@@ -64,22 +65,14 @@ export class ConnectorTests {
     ];
   }
 
-  /** Why nothing may be sent with what was read at the beginning; null where it still stands. */
-  private async changeSince({ org, name, id, configHash, credential }: LiveConnector): Promise<ErrorCode | null> {
-    const { state } = await this.connectors.load(org, name);
-    if (!isLive(state) || state.id !== id) return 'not_found';
-    const isSame = state.configHash === configHash && state.credential?.version === credential?.version;
-    return isSame ? null : 'conflict';
-  }
-
   private async isThere(org: OrgId, name: string, id: LiveConnector['id']): Promise<boolean> {
     const { state } = await this.connectors.load(org, name);
     return isLive(state) && state.id === id;
   }
 }
 
-const tooMany = (waitMs: number): DomainError =>
+export const tooMany = (waitMs: number): DomainError =>
   new DomainError('rate_limited', {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
-    message: `A connector is tested at most ${TESTS_A_MINUTE} times a minute. Wait as long as Retry-After says.`,
+    message: `A connector is tested at most ${TESTS_A_MINUTE} times a minute, and asked for its tools no more often. Wait as long as Retry-After says.`,
   });

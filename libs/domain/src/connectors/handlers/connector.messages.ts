@@ -67,6 +67,17 @@ export class PutCredentials extends Command<LiveConnector> {
   }
 }
 
+/** `POST /v1/connectors/{id}/tools/accept`: what a server changed may be called, in the definitions that were looked at. */
+export class AcceptTools extends Command<LiveConnector> {
+  constructor(
+    readonly address: ConnectorAddress,
+    readonly tools: readonly { readonly name: string; readonly definition: string }[],
+    readonly metadata: CommandMetadata,
+  ) {
+    super();
+  }
+}
+
 /** `DELETE /v1/connectors/{id}/credentials`. Without credentials nothing happens. */
 export class RemoveCredentials extends Command<LiveConnector> {
   constructor(

@@ -8,6 +8,7 @@ import { ConnectorStreams } from '../connector-streams.js';
 import { readConfig, requireServedType, type StoredConfig } from '../connector-types.js';
 import { EgressPolicy } from '../egress-policy.port.js';
 import { CreateConnector } from './connector.messages.js';
+import { ToolDiscovery } from './tool-discovery.js';
 import { requireDescription } from './description.js';
 
 @CommandHandler(CreateConnector)
@@ -16,6 +17,7 @@ export class CreateConnectorHandler implements ICommandHandler<CreateConnector> 
     private readonly connectors: ConnectorStreams,
     private readonly egress: EgressPolicy,
     private readonly settings: ConnectorSettings,
+    private readonly discovery: ToolDiscovery,
   ) {}
 
   /**
@@ -31,7 +33,9 @@ export class CreateConnectorHandler implements ICommandHandler<CreateConnector> 
     const { config, configHash } = stored;
     const connector = derivedId('con', metadata.commandId);
     const data = { org, connector, name: request.name, type, description, config, configHash };
-    return this.connectors.runOnLive(org, request.name, { type: 'CreateConnector', data, metadata });
+    const created = await this.connectors.runOnLive(org, request.name, { type: 'CreateConnector', data, metadata });
+    this.discovery.begin(created);
+    return created;
   }
 }
 

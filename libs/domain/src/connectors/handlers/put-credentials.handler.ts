@@ -9,12 +9,14 @@ import { ConnectorStreams } from '../connector-streams.js';
 import { readCredential } from '../credential.js';
 import { type StoredSecret, Vault } from '../vault.port.js';
 import { PutCredentials } from './connector.messages.js';
+import { ToolDiscovery } from './tool-discovery.js';
 
 @CommandHandler(PutCredentials)
 export class PutCredentialsHandler implements ICommandHandler<PutCredentials> {
   constructor(
     private readonly connectors: ConnectorStreams,
     private readonly vault: Vault,
+    private readonly discovery: ToolDiscovery,
   ) {}
 
   /**
@@ -35,7 +37,9 @@ export class PutCredentialsHandler implements ICommandHandler<PutCredentials> {
     const secret: StoredSecret = { org, object: live.id, version, stream };
     await this.store(secret, values);
     try {
-      return await this.connectors.runOnLive(org, name, command);
+      const changed = await this.connectors.runOnLive(org, name, command);
+      this.discovery.begin(changed);
+      return changed;
     } catch (error) {
       // Only a certain refusal: after an unclear append the event may name these rows.
       if (error instanceof DomainError) await this.vault.destroy(secret);

@@ -11,6 +11,7 @@ import { EgressPolicy } from '../egress-policy.port.js';
 import { UpdateConnector } from './connector.messages.js';
 import { requireAllowed } from './create-connector.handler.js';
 import { requireDescription } from './description.js';
+import { ToolDiscovery } from './tool-discovery.js';
 
 @CommandHandler(UpdateConnector)
 export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> {
@@ -18,6 +19,7 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
     private readonly connectors: ConnectorStreams,
     private readonly egress: EgressPolicy,
     private readonly settings: ConnectorSettings,
+    private readonly discovery: ToolDiscovery,
   ) {}
 
   /**
@@ -25,7 +27,7 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
    * with the address; conflict, param `expected_config_hash`
    */
   async execute({ address, changes, metadata }: UpdateConnector): Promise<LiveConnector> {
-    const { type } = await this.connectors.live(address);
+    const { type, configHash } = await this.connectors.live(address);
     const { description, status, expectedConfigHash } = changes;
     const config = changes.config === undefined ? undefined : await this.checked(type, changes.config);
     const data = {
@@ -35,7 +37,13 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
       ...(config === undefined ? {} : { config }),
       ...(expectedConfigHash === undefined ? {} : { expectedConfigHash }),
     };
-    return this.connectors.runOnLive(address.org, address.name, { type: 'UpdateConnector', data, metadata });
+    const updated = await this.connectors.runOnLive(address.org, address.name, {
+      type: 'UpdateConnector',
+      data,
+      metadata,
+    });
+    if (updated.configHash !== configHash) this.discovery.begin(updated);
+    return updated;
   }
 
   private async checked(type: LiveConnector['type'], value: JsonValue): Promise<CheckedConfig> {

@@ -66,7 +66,7 @@ import {
 import { authFindingOf, NO_TEST_REQUEST, testToolOf } from './rest-auth-check.js';
 import { type EndedCall, observationOf } from './rest-observation.js';
 import { redirectOf, type RequestTarget } from './rest-redirects.js';
-import { recordedResult, RESULT_MAX_BYTES } from './rest-result.js';
+import { recordedResult, RESULT_MAX_BYTES } from '../http-result.js';
 import { retryAfterMs } from '../retry-after.js';
 
 /** A call, or the request of a connection test, which is no action. */

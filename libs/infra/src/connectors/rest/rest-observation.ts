@@ -4,7 +4,7 @@ import { type ConfirmedTool, judgeAnswer, judgeFailure, type ReadBackPlan } from
 import type { EgressResponse } from '#libs/infra/egress';
 
 import type { Redactor } from '../redactor.js';
-import { showsWholeBody, unredactedResult } from './rest-result.js';
+import { showsWholeBody, unredactedResult } from '../http-result.js';
 
 /** A longer value is shown by its digest: what it is part of is kept whole beside it, once. */
 const COMPARED_MAX_CHARACTERS = 4_096;

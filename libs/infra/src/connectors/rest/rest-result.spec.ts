@@ -8,7 +8,7 @@ import { canonicalBytes, digestOf, type JsonObject, type JsonValue } from '#libs
 import { httpAnswer, jsonAnswer, type RawAnswer, startRawUpstream } from '../../../../../test/support/raw-upstream.js';
 import type { EgressResponse } from '#libs/infra/egress';
 import { Redactor } from '../redactor.js';
-import { recordedResult } from './rest-result.js';
+import { recordedResult } from '../http-result.js';
 import { givenCall, type ReadOutcome } from './testing/given-call.js';
 
 const SECRET = 'canary"/secret+0123456789';

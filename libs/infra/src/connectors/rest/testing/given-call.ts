@@ -9,17 +9,14 @@ import {
   type ConnectorState,
   type CredentialFacts,
   type LiveConnector,
-  type OpenedSecret,
   readConfig,
-  type SecretPlace,
-  type StoredSecret,
-  Vault,
 } from '#libs/domain/connectors';
 import { idOf, type Logger } from '#libs/domain/kernel';
 import { EgressDoor, type EgressSettings, type Resolve } from '#libs/infra/egress';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
 import { silentLogger } from '../../../../../../test/support/silent-logger.js';
+import { OpenVault } from '../../testing/open-vault.js';
 import { RestDriver } from '../rest-driver.js';
 
 const ORG = idOf('org', randomBytes(16));
@@ -28,37 +25,8 @@ const AGENT = idOf('agt', randomBytes(16));
 const CONNECTOR = idOf('con', randomBytes(16));
 const AT = '2026-10-01T12:00:00.000Z';
 
-/** Holds opened secrets, so that a test can look at their bytes afterwards; sealing is the real vault's own spec. */
-export class OpenVault extends Vault {
-  readonly opened: Buffer[] = [];
-  private readonly rows = new Map<string, ReadonlyMap<string, Uint8Array>>();
-
-  override put(secret: StoredSecret, fields: ReadonlyMap<string, Uint8Array>): Promise<void> {
-    this.rows.set(secret.version, fields);
-    return Promise.resolve();
-  }
-
-  override open({ version }: SecretPlace): Promise<OpenedSecret | null> {
-    const row = this.rows.get(version);
-    if (row === undefined) return Promise.resolve(null);
-    const fields = new Map([...row].map(([field, bytes]) => [field, Buffer.from(bytes)]));
-    this.opened.push(...fields.values());
-    const destroy = () => {
-      for (const bytes of fields.values()) bytes.fill(0);
-    };
-    return Promise.resolve({ fields, destroy });
-  }
-
-  override destroy({ version }: SecretPlace): Promise<void> {
-    this.rows.delete(version);
-    return Promise.resolve();
-  }
-
-  override async *olderThan(): AsyncIterable<StoredSecret> {
-    await Promise.resolve();
-    yield* [];
-  }
-}
+/** A REST config names its tools. */
+const NO_RECORDER = { record: () => Promise.reject(new Error('nothing to record')) };
 
 export interface GivenCredential {
   readonly kind: CredentialFacts['kind'];
@@ -97,7 +65,14 @@ export const givenCall = async ({
     settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [], ...settings },
     resolve,
   });
-  const driver = new RestDriver({ door, vault, clock, randomness: new SystemRandomness(), logger });
+  const driver = new RestDriver({
+    door,
+    vault,
+    clock,
+    randomness: new SystemRandomness(),
+    logger,
+    recorder: NO_RECORDER,
+  });
   const stored = readConfig('rest', config, { isProduction: false });
   const connector = live(stored.config, stored.configHash, credential);
   if (credential !== undefined) {

@@ -1,0 +1,1 @@
+export { PostgresToolDefinitions } from './postgres-tool-definitions.js';
