@@ -126,9 +126,7 @@ const evolve = (state: ConnectorState, event: ConnectorEvent): ConnectorState =>
     case 'ConnectorCredentialsRemoved':
       return isLive(state) ? { ...state, credential: null, updatedAt: at } : state;
     case 'ConnectorToolsRecorded':
-      return isLive(state)
-        ? { ...state, discovered: afterRecorded(state.discovered, event.data, at), updatedAt: at }
-        : state;
+      return isLive(state) ? listed(state, event.data) : state;
     case 'ConnectorToolsAccepted':
       return isLive(state) && state.discovered !== undefined
         ? { ...state, discovered: afterAccepted(state.discovered, event.data, at), updatedAt: at }
@@ -147,6 +145,16 @@ const updated = (
   configHash: data.config_hash ?? state.configHash,
   // Whoever sets the status answers for it from then on.
   disabledReason: data.status === undefined ? state.disabledReason : null,
+  updatedAt: data.at,
+});
+
+const listed = (
+  state: LiveConnector,
+  data: Extract<ConnectorEvent, { type: 'ConnectorToolsRecorded' }>['data'],
+): LiveConnector => ({
+  ...state,
+  discovered: afterRecorded(state.discovered, data, data.at),
+  listedWith: { configHash: state.configHash, credentialVersion: state.credential?.version ?? null },
   updatedAt: data.at,
 });
 

@@ -9,6 +9,13 @@ export interface StoredCredential extends CredentialFacts {
   readonly setAt: Timestamp;
 }
 
+/** What decides which list a server gives: where it is, and as whom it is asked. */
+export interface ListedWith {
+  readonly configHash: Digest;
+  /** Null where none was stored. */
+  readonly credentialVersion: string | null;
+}
+
 /** A connector that answers to its name, enabled or not. */
 export interface LiveConnector {
   readonly status: ConnectorStatus;
@@ -24,6 +31,8 @@ export interface LiveConnector {
   readonly disabledReason: string | null;
   /** What its server lists; absent where none was asked yet, and for types whose config names the tools. */
   readonly discovered?: DiscoveredTools;
+  /** What the connector had when the last list was recorded; absent where there is none. */
+  readonly listedWith?: ListedWith;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 }
