@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectorHealthSweeper, CredentialSweeper, ToolDefinitionSweeper } from '#libs/domain/connectors';
+import {
+  ConnectorHealthSweeper,
+  CredentialSweeper,
+  ToolDefinitionSweeper,
+  ToolDiscoverySweeper,
+} from '#libs/domain/connectors';
 import {
   ActionExecutor,
   DueActionSweeper,
@@ -19,7 +24,9 @@ import { KEPT_AFTER_PERIOD_MS } from '#libs/infra/gate';
 import type { LeaseSession } from '#libs/infra/leases';
 import type { SealedHeadsFile } from '#libs/infra/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
+import { ConnectorReads } from '#libs/infra/read-models';
 import { PostgresReplayRows, startReplay } from '#libs/infra/replays';
+import { DiscoveryLoop } from './connectors/discovery-loop.js';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { SweepLoop, type Swept } from './gate/sweep-loop.js';
 import { Housekeeping } from './housekeeping.js';
@@ -48,6 +55,7 @@ export class Worker {
   private readonly recovery: RecoveryLoop;
   private readonly sweeps: readonly SweepLoop[];
   private readonly housekeeping: Housekeeping;
+  private readonly discovery: DiscoveryLoop;
   private readonly mails: MailLoop;
   private readonly replays: ReplayLoop;
   private readonly webhooks: WebhookLoop;
@@ -97,6 +105,7 @@ export class Worker {
     this.sweeps = sweptOf(deployment, gate).map(
       (swept) => new SweepLoop(swept, gateSettings.sweepIntervalMs, { logger, meter }),
     );
+    this.discovery = discoveryOf(deployment);
     this.replays = replaysOf(deployment);
     this.webhooks = webhookLoopOf(deployment, webhooks);
     this.mails = new MailLoop(
@@ -136,7 +145,7 @@ export class Worker {
     this.background = Promise.all([
       hold('sealer', (held, session) => this.seal(heads, held, session)),
       hold('open-executions', (held, session) => this.followActions(held, session)),
-      hold('retention', (held) => this.removeBodies(held)),
+      hold('retention', (held) => this.goRound(held)),
       hold('webhooks', (held, session) => this.webhooks.follow(held, session)),
     ]);
   }
@@ -145,6 +154,7 @@ export class Worker {
   takeUpNothingMore(): void {
     this.recovery.stopSweeping();
     for (const sweep of this.sweeps) sweep.stopSweeping();
+    this.discovery.takeUpNothingMore();
     this.replays.takeUpNothingMore();
     this.webhooks.takeUpNothingMore();
     this.places.close();
@@ -186,6 +196,11 @@ export class Worker {
       retryIntervalMs: gateSettings.sweepIntervalMs,
     });
     return loop.run(held);
+  }
+
+  /** What one worker at a time does slowly. A lease for each would cost every worker one more session. */
+  private async goRound(held: AbortSignal): Promise<void> {
+    await Promise.all([this.removeBodies(held), this.discovery.run(held)]);
   }
 
   private removeBodies(held: AbortSignal): Promise<void> {
@@ -240,6 +255,11 @@ const sweptOf = ({ dueActions, budgetRows, bus, logger }: Deployment, gate: Gate
     { name: 'approval_expiry', fault: 'a sweep of what is due failed', sweep: (signal) => due.sweep(signal) },
     { name: 'budget_reservations', fault: 'a sweep of reservations failed', sweep: () => reservations.sweep() },
   ];
+};
+
+const discoveryOf = ({ streams, database, drivers: registry, clock, logger }: Deployment): DiscoveryLoop => {
+  const connectors = new ConnectorReads(database.readModels);
+  return new DiscoveryLoop(new ToolDiscoverySweeper(streams, connectors, { registry, clock, logger }), logger);
 };
 
 const replaysOf = ({ config, database, logger, metrics: meter }: Deployment): ReplayLoop => {

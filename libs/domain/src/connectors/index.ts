@@ -67,7 +67,9 @@ export { DeleteConnectorHandler } from './handlers/delete-connector.handler.js';
 export { PutCredentialsHandler } from './handlers/put-credentials.handler.js';
 export { RemoveCredentialsHandler } from './handlers/remove-credentials.handler.js';
 export { ToolDiscovery } from './handlers/tool-discovery.js';
+export { ToolDiscoverySweeper } from './handlers/tool-discovery-sweeper.js';
 export { UpdateConnectorHandler } from './handlers/update-connector.handler.js';
+export type { ListedConnector, ListedConnectors } from './listed-connectors.port.js';
 export {
   type ComparedValues,
   longestReadBackMs,

@@ -1,6 +1,7 @@
 export { AgentRow } from './agents/agent.row.js';
 export { ProjectionWaiter, READ_YOUR_WRITES_TIMEOUT_MS } from './projection-waiter.js';
 export { storedText } from './columns.js';
+export { ConnectorReads } from './connectors/connector-reads.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { BriefedActionRow } from './events/briefed-action.row.js';
 export {

@@ -9,7 +9,7 @@ import type { ConnectorAddress } from './connector.messages.js';
 import { tooMany } from './connector-tests.js';
 
 /** Of one look at a server's tools, with whatever it takes to find out how the server speaks. */
-const DISCOVERY_TIME_MS = 15_000;
+export const DISCOVERY_TIME_MS = 15_000;
 
 interface ToolDiscoveryParts {
   readonly registry: { driverOf(type: ConnectorType): ConnectorDriver | null };
@@ -43,7 +43,10 @@ export class ToolDiscovery {
     return this.connectors.live(address);
   }
 
-  /** After a change that may lead to other tools. Beside the change: what comes of it stands in the log, or in a log line. */
+  /**
+   * After a change that may lead to other tools. Beside the change: what comes of it stands in the log, or in a log line. A
+   * process that is killed meanwhile leaves it to the sweeper, as a server does that gives no answer.
+   */
   begin(connector: LiveConnector): void {
     const driver = this.parts.registry.driverOf(connector.type);
     if (driver === null || !driver.hasServedTools || connector.status !== 'active') return;
@@ -65,8 +68,10 @@ export class ToolDiscovery {
   private report({ org, id }: LiveConnector, answer: ToolsAnswer | null): void {
     if (answer === null || answer.ok) return;
     const facts = { org_id: org, connector: id, reason: answer.errorCode };
-    this.parts.logger.info('a server did not say which tools it has; it is asked again when one is called', facts);
+    this.parts.logger.info(UNANSWERED, facts);
   }
 }
 
+export const UNANSWERED =
+  'a server did not say which tools it has; it is asked again in some minutes, and when one of them is called';
 const NO_SERVER = 'The tools of this connector stand in its config. Change them there, with PATCH /v1/connectors/{id}.';
