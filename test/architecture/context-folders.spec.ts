@@ -56,6 +56,7 @@ const APART: readonly (readonly [path: string, reason: string])[] = [
     'libs/infra/src/connector-health',
     'the rows of `connectors.health`: libs/infra/src/connectors holds what calls other systems, and no database',
   ],
+  ['libs/infra/src/tool-definitions', 'the rows of `connectors.tool_definitions`, for the same reason'],
 ];
 
 /**
