@@ -63,6 +63,30 @@ describe('INV-08', () => {
   });
 });
 
+describe('lists of tools', () => {
+  const tool = (name: string, definition: string) => ({ name, definition });
+  const list = (id: string, connector: string, tools: readonly object[], accepted: readonly string[] = []) => ({
+    ...recorded(id, Number(id.slice(1)), 'connector-org_1-srv', 'ConnectorToolsRecorded'),
+    data: { connector, tools, accepted },
+  });
+  const events = [
+    list('e1', 'con_1', [tool('a', '1'), tool('b', '1')], ['a', 'b']),
+    list('e2', 'con_1', [tool('b', '1'), tool('a', '1')]),
+    list('e3', 'con_1', [tool('a', '1'), tool('b', '2')]),
+    list('e4', 'con_1', [tool('a', '1'), tool('b', '2')], ['b']),
+    list('e5', 'con_2', [tool('a', '2')], ['a']),
+    recorded('e6', 6, 'connector-org_1-srv', 'ConnectorToolsAccepted'),
+  ];
+
+  it('are told where they change what can be called, and never the first of a connector', () => {
+    const heard = ['e3', 'e4', 'e6'].map(publicIdOf);
+    const streams = [heard];
+    expect(saidOf('INV-08', { events, told: { webhooks: [], arrivals: [], streams } })).toEqual([]);
+    const wrong = [['e1', 'e3'].map(publicIdOf)];
+    expect(saidOf('INV-08', { events, told: { webhooks: [], arrivals: [], streams: wrong } })).toHaveLength(1);
+  });
+});
+
 describe('INV-09', () => {
   const said = (...arrivals: readonly Arrival[]): readonly string[] => saidOf('INV-09', told({ arrivals }));
 

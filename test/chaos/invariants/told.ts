@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { publicIdOf } from '#libs/domain/events';
 import { groupedBy, membersOf, textOf, type Dossier } from '../dossier.js';
-import type { Arrival, HeardWebhook, LoggedEvent } from '../evidence.js';
+import type { Arrival, HeardWebhook, LoggedEvent, Members } from '../evidence.js';
 
 /** What the world is told of, by docs/events.md; an outcome that comes late is none. */
 export const TOLD_TYPES: Readonly<Record<string, string>> = {
@@ -24,6 +24,8 @@ export const TOLD_TYPES: Readonly<Record<string, string>> = {
   AgentResumed: 'agent.resumed',
   OrganizationStopped: 'org.stopped',
   OrganizationStarted: 'org.started',
+  ConnectorToolsRecorded: 'connector.tools_changed',
+  ConnectorToolsAccepted: 'connector.tools_changed',
 };
 
 /** A public event that there must be, by the log. */
@@ -36,12 +38,36 @@ export interface DueEvent {
 /** In the order of the log. */
 const dueEventsOf = (events: readonly LoggedEvent[]): readonly DueEvent[] => {
   const accepted = new Set(events.filter(({ type }) => type === 'ActionSubmitted').map(({ stream }) => stream));
+  const silent = silentListsIn(events);
   return events.flatMap(({ id, type, stream, position }) => {
     const told = TOLD_TYPES[type];
     const isOfNoAction = stream.startsWith('action-') && !accepted.has(stream);
-    return told === undefined || isOfNoAction ? [] : [{ id: publicIdOf(id), type: told, position }];
+    return told === undefined || isOfNoAction || silent.has(id) ? [] : [{ id: publicIdOf(id), type: told, position }];
   });
 };
+
+/** Lists of tools that tell nothing: the first of a connector, and one of the same tools that accepts none of them. */
+const silentListsIn = (events: readonly LoggedEvent[]): ReadonlySet<string> => {
+  const lists = new Map<string, string>();
+  const silent = new Set<string>();
+  for (const { id, type, data } of events) {
+    if (type !== 'ConnectorToolsRecorded') continue;
+    const connector = textOf(data['connector']);
+    const before = lists.get(connector);
+    const list = listIn(data);
+    if (before === undefined || (before === list && !hasSome(data['accepted']))) silent.add(id);
+    lists.set(connector, list);
+  }
+  return silent;
+};
+
+/** Names and definitions, in whatever order the server gave them. */
+const listIn = ({ tools }: Members): string => {
+  const pairs = Array.isArray(tools) ? tools.map(membersOf).map(({ name, definition }) => [name, definition]) : [];
+  return JSON.stringify(pairs.map((pair) => JSON.stringify(pair)).sort());
+};
+
+const hasSome = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 
 /** What was recorded after an endpoint was made. */
 const dueTo = ({ id }: HeardWebhook, events: readonly LoggedEvent[]): readonly DueEvent[] => {

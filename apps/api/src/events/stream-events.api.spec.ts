@@ -1,6 +1,8 @@
+import { digestOf } from '#libs/crypto';
+import { type ConnectorCommand, readConfig } from '#libs/domain/connectors';
 import { publicIdOf } from '#libs/domain/events';
 import { actionDecider } from '#libs/domain/gate';
-import { categoryOf, idInStream, START, type RecordedEvent } from '#libs/domain/kernel';
+import { categoryOf, derivedId, idInStream, operatorMetadata, START, type RecordedEvent } from '#libs/domain/kernel';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentKey, cookiesOf, EventScene, isAbout, objectOf } from '../../../../test/support/event-scene.js';
 import { openEventSource } from '../../../../test/support/event-source.js';
@@ -121,6 +123,70 @@ describe('GET /v1/events', () => {
       false,
       ['object', 'id', 'version', 'mode'],
     ]);
+  });
+
+  it('tells people and admin keys of tools that a server changed, by their names, and no agent', async () => {
+    const [all, mine] = [
+      await scene.open(scene.bench.adminKey, 'types=connector.*,deed.sealed'),
+      await scene.open(acting.headers, 'types=connector.*,action.*'),
+    ];
+    const { bench } = scene;
+    const id = derivedId('con', 'of the tools that change');
+    const url = 'https://mcp.example.com/mcp';
+    const { config, configHash } = readConfig('mcp_http', { url, auth: { kind: 'none' } }, { isProduction: true });
+    const run = (command: Pick<ConnectorCommand, 'type' | 'data'>) => {
+      const metadata = operatorMetadata(bench.deployment, bench.org);
+      return bench.deployment.connectors.run(bench.org, 'issues', { ...command, metadata } as ConnectorCommand);
+    };
+    /** Each tool with a word for its definition. */
+    const list = (tools: Readonly<Record<string, string>>, before: string | null) => {
+      const hints = { read_only: false, destructive: true, idempotent: false, open_world: true };
+      const listed = Object.entries(tools).map(([name, word]) => ({ name, definition: digestOf(word), hints }));
+      const listDigest = digestOf(JSON.stringify(tools));
+      const since = { configHash, listDigest: before === null ? null : digestOf(before) };
+      const said = { protocol: '2026-07-28', listDigest, tools: listed, leftOut: [] };
+      return run({ type: 'RecordTools', data: { connector: id, list: said, rule: 'changed', since } });
+    };
+    const about = { org: bench.org, connector: id, name: 'issues', type: 'mcp_http' as const, description: null };
+    await run({ type: 'CreateConnector', data: { ...about, config, configHash } });
+    await list({ search: 'one', drop: 'one' }, null);
+    await list({ search: 'two', extra: 'one' }, JSON.stringify({ search: 'one', drop: 'one' }));
+    const accepted = [{ name: 'search', definition: digestOf('two') }];
+    await run({ type: 'AcceptTools', data: { connector: id, tools: accepted } });
+    const told = await all.until(2, ({ type }) => type === 'connector.tools_changed');
+    expect(told.map((event) => [event.data['hydrated'], event.data['livemode'], objectOf(event)])).toEqual([
+      [
+        false,
+        true,
+        {
+          object: 'connector',
+          id,
+          name: 'issues',
+          tools: [
+            { name: 'search', status: 'changed' },
+            { name: 'drop', status: 'gone' },
+            { name: 'extra', status: 'accepted' },
+          ],
+          has_more: false,
+          counts: { accepted: 1, new: 0, changed: 1, gone: 1 },
+        },
+      ],
+      [
+        false,
+        true,
+        {
+          object: 'connector',
+          id,
+          name: 'issues',
+          tools: [{ name: 'search', status: 'accepted' }],
+          has_more: false,
+          counts: { accepted: 2, new: 0, changed: 0, gone: 1 },
+        },
+      ],
+    ]);
+    const last = await scene.act(acting);
+    await mine.until(2, isAbout(last));
+    expect(mine.events.filter(({ type }) => type.startsWith('connector.'))).toEqual([]);
   });
 
   it('narrows by types, families and agent', async () => {

@@ -120,6 +120,13 @@ describe('an event of the stream', () => {
     ]);
   });
 
+  it('has tools read again whose server has changed them, with their connectors', () => {
+    const [connectors, tools] = [keyOf('/v1/connectors', {}), keyOf('/v1/tools', {})];
+    for (const key of [connectors, tools, ORG]) queries.setQueryData(key, {});
+    cache.apply([event('connector.tools_changed', { object: 'connector', id: 'con_1' }, false)]);
+    expect([connectors, tools, ORG].map(isStale)).toEqual([true, true, false]);
+  });
+
   it('makes the contexts that it is about stale, and no other', () => {
     const members = keyOf('/v1/org/members', {});
     queries.setQueryData(ORG, { status: 'active' });

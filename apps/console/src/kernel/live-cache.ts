@@ -28,6 +28,7 @@ const STALE: readonly (readonly [RegExp, readonly Context[]])[] = [
   [/^agent\./, ['agents', 'overview']],
   [/^org\./, ['org', 'me', 'overview']],
   [/^policy\./, ['policies']],
+  [/^connector\./, ['connectors', 'tools']],
 ];
 
 /** The organization's status after an event. */

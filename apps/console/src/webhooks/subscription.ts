@@ -19,6 +19,7 @@ const WHEN: Readonly<Record<ToldType, string>> = {
   'org.stopped': 'all agents were stopped',
   'org.started': 'all agents are started again',
   'policy.activated': 'a policy version is enforced or starts in shadow',
+  'connector.tools_changed': 'a server changes its tools, or an admin accepts such a change',
 };
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -28,6 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   agent: 'Agents',
   org: 'Organization',
   policy: 'Policies',
+  connector: 'Connectors',
 };
 
 interface EventGroup {

@@ -1,4 +1,5 @@
 import { digestOf } from '#libs/crypto';
+import type { ConnectorEvent } from '#libs/domain/connectors';
 import { publicEventObject, publicIdOf, PUBLIC_EVENT_MAX_BYTES } from '#libs/domain/events';
 import type { ActionEvent, ApprovalTerms, ApproverAnswer } from '#libs/domain/gate';
 import { SYSTEM, type DomainEvent } from '#libs/domain/kernel';
@@ -185,6 +186,135 @@ describe('public events projection', () => {
     ]);
     const whose = (await rows()).map(({ agent: own, livemode }) => [own, livemode]);
     expect(whose).toEqual([AGENT, AGENT, AGENT, null, null, null].map((own) => [own, true]));
+  });
+
+  const CONNECTOR = testId('con', 1);
+  const ofConnector = { org: TEST_ORG, connector: CONNECTOR, name: 'issues', at };
+  const hints = { read_only: false, destructive: true, idempotent: false, open_world: true };
+  const createdConnector: ConnectorEvent = {
+    type: 'ConnectorCreated',
+    data: {
+      ...{ ...ofConnector, type: 'mcp_http', description: 'secret' },
+      ...{ config: { url: 'https://secret.example' }, config_hash: digestOf('{}') },
+    },
+  };
+  /** A list by its tools, each with a word for its definition. */
+  const listed = (tools: Readonly<Record<string, string>>, ...accepted: readonly string[]): ConnectorEvent => ({
+    type: 'ConnectorToolsRecorded',
+    data: {
+      ...{ ...ofConnector, protocol: '2026-07-28', accepted, left_out: [] },
+      list_digest: digestOf(JSON.stringify(tools)),
+      tools: Object.entries(tools).map(([name, word]) => ({ name, definition: digestOf(word), hints })),
+    },
+  });
+  const acceptedBy = (tools: Readonly<Record<string, string>>): ConnectorEvent => ({
+    type: 'ConnectorToolsAccepted',
+    data: {
+      ...ofConnector,
+      tools: Object.entries(tools).map(([name, word]) => ({ name, definition: digestOf(word) })),
+    },
+  });
+  const toldOf = (...events: readonly ConnectorEvent[]) =>
+    told(`connector-${TEST_ORG}-issues`, createdConnector, ...events);
+  const changed = (tools: readonly (readonly [name: string, status: string])[], counts: object = {}) => [
+    'connector.tools_changed',
+    {
+      ...{ object: 'connector', id: CONNECTOR, name: 'issues', has_more: false },
+      tools: tools.map(([name, status]) => ({ name, status })),
+      counts: { accepted: 0, new: 0, changed: 0, gone: 0, ...counts },
+    },
+  ];
+
+  it('tells nothing of the first list of a connector, and of one that names the same tools', async () => {
+    const renewed = listed({ search: 'one' });
+    const data = { ...renewed.data, protocol: '2025-11-25' };
+    expect(await toldOf(listed({ search: 'one' }, 'search'), { ...renewed, data } as ConnectorEvent)).toEqual([]);
+  });
+
+  it('tells which tools a server changed, those that wait for a person first, and which were accepted', async () => {
+    expect(
+      await toldOf(
+        listed({ add: 'one', search: 'one', drop: 'one' }, 'add', 'search', 'drop'),
+        listed({ extra: 'one', add: 'one', search: 'two', held: 'one' }, 'extra'),
+        acceptedBy({ search: 'two' }),
+        listed({ add: 'one', search: 'three', drop: 'one', extra: 'one' }),
+      ),
+    ).toEqual([
+      changed(
+        [
+          ['search', 'changed'],
+          ['held', 'new'],
+          ['drop', 'gone'],
+          ['extra', 'accepted'],
+        ],
+        { accepted: 2, new: 1, changed: 1, gone: 1 },
+      ),
+      changed([['search', 'accepted']], { accepted: 3, new: 1, gone: 1 }),
+      // What nobody accepted is gone for good.
+      changed(
+        [
+          ['search', 'changed'],
+          ['held', 'gone'],
+          ['drop', 'accepted'],
+        ],
+        { accepted: 3, changed: 1 },
+      ),
+    ]);
+    expect((await rows()).map(({ agent: own, livemode }) => [own, livemode])).toEqual(Array(3).fill([null, true]));
+  });
+
+  it('tells that another definition is held, and that one is called that no person has accepted', async () => {
+    expect(
+      await toldOf(
+        listed({ search: 'one' }, 'search'),
+        listed({ search: 'two' }),
+        listed({ search: 'three' }),
+        listed({ search: 'four' }, 'search'),
+      ),
+    ).toEqual([
+      changed([['search', 'changed']], { changed: 1 }),
+      changed([['search', 'changed']], { changed: 1 }),
+      changed([['search', 'accepted']], { accepted: 1 }),
+    ]);
+  });
+
+  it('counts the tools of one connector alone, whatever had its name before, and tells nothing of none', async () => {
+    const next = { connector: testId('con', 2) };
+    const asNext = (event: ConnectorEvent) => ({ ...event, data: { ...event.data, ...next } }) as ConnectorEvent;
+    expect(
+      await toldOf(
+        listed({ search: 'one' }, 'search'),
+        { type: 'ConnectorDeleted', data: { ...ofConnector, credential_version: null } },
+        listed({ search: 'planted' }),
+        asNext(createdConnector),
+        asNext(listed({ search: 'two' }, 'search')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('names fifty tools of a list, of the longest names, and says that there are more', async () => {
+    const tools = (word: string) =>
+      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${index}`.padEnd(128, 'x'), word]));
+    const all = await toldOf(listed(tools('one'), ...Object.keys(tools('one'))), listed(tools('two')));
+    expect(all).toMatchObject([['connector.tools_changed', { has_more: true, counts: { changed: 60 } }]]);
+    expect((await rows())[0]?.thin['tools']).toHaveLength(50);
+    const text = JSON.stringify(publicEventObject((await rows())[0]!));
+    expect(Buffer.byteLength(text)).toBeLessThan(PUBLIC_EVENT_MAX_BYTES);
+    expect(text).not.toContain('secret');
+    expect(text).not.toContain('sha256:');
+  });
+
+  it('tells the same of a connector in any batches and again', async () => {
+    await toldOf(
+      listed({ search: 'one', drop: 'one' }, 'search', 'drop'),
+      listed({ search: 'two' }),
+      acceptedBy({ search: 'two' }),
+    );
+    const once = await rows();
+    expect(once).toHaveLength(2);
+    await scene.readModels.forgetCheckpoints('public_events');
+    await scene.project(1);
+    expect(await rows()).toEqual(once);
   });
 
   it('says of an action’s and an amendment’s deed whose they are, and of an admin deed nothing', async () => {

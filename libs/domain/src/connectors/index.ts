@@ -95,4 +95,5 @@ export {
 } from './tool-definitions.port.js';
 export { ToolDefinitionSweeper } from './tool-definition-sweeper.js';
 export { type FetchedTools, ToolRecorder } from './tool-recorder.js';
+export { type ChangedTool, changedTools, type ToolsBrief, toolsBriefAfter } from './tools-brief.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

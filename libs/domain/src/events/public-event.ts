@@ -25,6 +25,7 @@ export const PUBLIC_EVENT_TYPES = [
   'org.stopped',
   'org.started',
   'policy.activated',
+  'connector.tools_changed',
   'decoder.degraded',
   'decoder.recovered',
   'decoder.alert',
@@ -37,7 +38,7 @@ export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 /** Of an event with a thin object, as webhooks send it (rule EVENT-5). */
 export const PUBLIC_EVENT_MAX_BYTES = 16_384;
 
-/** Ids and states, and never what agents, tools or people said (rule EVENT-5). */
+/** Ids, names of tools and states, and nothing else that agents, tools or people said (rule EVENT-5). */
 export type ThinObject = JsonObject & { readonly object: string; readonly id: string };
 
 /** What the API, its stream and webhooks call an event. */

@@ -1,4 +1,12 @@
 import type { AgentEvent } from '../agents/index.js';
+import {
+  type ChangedTool,
+  changedTools,
+  type ConnectorEvent,
+  type DiscoveredTools,
+  discoveredStatusOf,
+  type ToolsBrief,
+} from '../connectors/index.js';
 import type { ActionBrief, ActionEvent, BriefApproval } from '../gate/index.js';
 import type { LedgerEvent } from '../ledger/index.js';
 import type { OrganizationEvent } from '../people/index.js';
@@ -133,12 +141,59 @@ const thinOrganization = (event: OrganizationEvent): ThinObject => {
   return { object: 'organization', id: event.data.org, status };
 };
 
+const TOLD_BY_CONNECTORS: TypeOf<ConnectorEvent> = {
+  ConnectorCreated: null,
+  ConnectorUpdated: null,
+  ConnectorDisabled: null,
+  ConnectorDeleted: null,
+  ConnectorCredentialsUpdated: null,
+  ConnectorCredentialsRemoved: null,
+  ConnectorToolsRecorded: 'connector.tools_changed',
+  ConnectorToolsAccepted: 'connector.tools_changed',
+};
+
+/**
+ * The first list of a connector changes nothing that could be called, and one in which the server only speaks another
+ * revision of its protocol changes no tool: both tell nothing.
+ * @param before the connector as it was before this event; null where there was none
+ */
+export const toldByConnector = (
+  { type, data: { org, connector: id, name, at } }: ConnectorEvent,
+  before: ToolsBrief | null,
+  after: ToolsBrief | null,
+): Told | null => {
+  const told = TOLD_BY_CONNECTORS[type];
+  if (told === null || !before?.tools || !after?.tools) return null;
+  const changed = changedTools(before.tools, after.tools);
+  if (changed.length === 0) return null;
+  const thin = { object: 'connector', id, name, ...thinTools(changed), counts: countsOf(after.tools) };
+  return { org, type: told, agent: null, livemode: true, trace: null, thin, at };
+};
+
+/** With the longest names that MCP allows they take half of {@link PUBLIC_EVENT_MAX_BYTES}. */
+const TOLD_TOOLS_MAX = 50;
+type ToolStatus = ChangedTool['status'];
+/** Those that wait for a person come first. */
+const PLACES: Readonly<Record<ToolStatus, number>> = { changed: 0, new: 1, gone: 2, accepted: 3 };
+
+const thinTools = (changed: readonly ChangedTool[]) => ({
+  tools: changed.toSorted((one, other) => PLACES[one.status] - PLACES[other.status]).slice(0, TOLD_TOOLS_MAX),
+  has_more: changed.length > TOLD_TOOLS_MAX,
+});
+
+const countsOf = ({ tools }: DiscoveredTools): Record<ToolStatus, number> => {
+  const counts = { accepted: 0, new: 0, changed: 0, gone: 0 };
+  for (const tool of tools) counts[discoveredStatusOf(tool)] += 1;
+  return counts;
+};
+
 /** Every type that some event of the log tells. */
 export const TOLD_EVENT_TYPES: ReadonlySet<PublicEventType> = new Set(
   [
     ...Object.values(TOLD_BY_ACTIONS),
     ...Object.values(TOLD_BY_AGENTS).map((told) => told && told[0]),
     ...Object.values(TOLD_BY_ORGANIZATIONS),
+    ...Object.values(TOLD_BY_CONNECTORS),
     TOLD_BY_LEDGERS,
   ].filter((type) => type !== null),
 );

@@ -25,7 +25,7 @@ describe('a subscription', () => {
     [['deed.sealed', 'deed.seeled'], 'events[1]', /Did you mean deed\.sealed/],
     [['actions'], 'events[0]', /Did you mean action\.\*/],
     [['act*'], 'events[0]', /is not an event type/],
-    [['connector.*'], 'events[0]', /Use one of \*, action\.\*/],
+    [['budget.*'], 'events[0]', /Use one of \*, action\.\*/],
   ])('refuses %j, naming %s', (events, param, message) => {
     expect(refusal(events)).toMatchObject({
       code: 'validation_failed',

@@ -52,6 +52,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'read_models.agents': PROJECTED,
   'read_models.approvals': PROJECTED,
   'read_models.briefed_actions': PROJECTED,
+  'read_models.briefed_connectors': [...PROJECTED, 'delete'],
   'read_models.connectors': [...PROJECTED, 'delete'],
   'read_models.deeds': PROJECTED,
   'read_models.hourly_counts': [...PROJECTED, 'delete'],

@@ -4,6 +4,7 @@ export { storedText } from './columns.js';
 export { ConnectorReads } from './connectors/connector-reads.js';
 export { ConnectorRow } from './connectors/connector.row.js';
 export { BriefedActionRow } from './events/briefed-action.row.js';
+export { BriefedConnectorRow } from './events/briefed-connector.row.js';
 export {
   type NeededPublicEvents,
   PUBLIC_EVENT_DAYS,

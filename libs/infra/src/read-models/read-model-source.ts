@@ -4,6 +4,7 @@ import { IDLE_CONNECTIONS, MortalClient, poolVerify } from '../postgres/index.js
 import { AgentRow } from './agents/agent.row.js';
 import { ConnectorRow } from './connectors/connector.row.js';
 import { BriefedActionRow } from './events/briefed-action.row.js';
+import { BriefedConnectorRow } from './events/briefed-connector.row.js';
 import { PublicEventFloorRow } from './events/public-event-floor.js';
 import { PublicEventRow } from './events/public-event.row.js';
 import { ActionRow } from './gate/action.row.js';
@@ -69,6 +70,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       SecurityEventRow,
       PublicEventRow,
       BriefedActionRow,
+      BriefedConnectorRow,
       PublicEventFloorRow,
       ProjectionCheckpointRow,
     ],
