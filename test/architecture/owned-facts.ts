@@ -101,6 +101,12 @@ export const OWNED_SETS: readonly OwnedSet[] = [
     connectors.CREDENTIAL_KINDS,
     'libs/domain/src/connectors/connector.events.ts',
   ),
+  set(
+    'ConnectorToolStatus',
+    'DISCOVERED_STATUSES',
+    connectors.DISCOVERED_STATUSES,
+    'libs/domain/src/connectors/discovered-tools.ts',
+  ),
   set('RestMethod', 'REST_METHODS', REST_METHODS, 'libs/domain/src/connectors/rest/rest-config.ts'),
   set('WebhookStatus', 'WEBHOOK_STATUSES', webhooks.WEBHOOK_STATUSES, 'libs/domain/src/webhooks/webhook.events.ts'),
   set('DeliveryStatus', 'DELIVERY_STATUSES', webhooks.DELIVERY_STATUSES, 'libs/domain/src/webhooks/delivery.ts'),

@@ -90,6 +90,31 @@ describe('the tools that a server names', () => {
     ]);
   });
 
+  it('are found by status, and those that wait for an admin are counted with the connector', async () => {
+    serves(...['a', 'b', 'c'].map((tool) => ({ ...TOOL, name: tool })));
+    const name = await made({ tools_pin: 'all' });
+    await refresh(name);
+    serves({ ...TOOL, name: 'b' }, { ...TOOL, name: 'c', title: 'Other' }, { ...TOOL, name: 'd' });
+    await refresh(name);
+    const found = async (query: string) => {
+      const { json } = await send('GET', `/v1/connectors/${name}/tools?${query}`);
+      const { data } = json as { data: JsonObject[] };
+      return data.map((tool) => tool['name']);
+    };
+    expect(await found('status=new,changed')).toEqual(['c', 'd']);
+    expect(await found('status=gone')).toEqual(['a']);
+    expect(await found('status=accepted,gone&limit=1')).toEqual(['a']);
+    expect((await send('GET', `/v1/connectors/${name}`)).json).toMatchObject({ held_tools: 2 });
+    for (const [query, param] of [
+      ['status=held', 'status'],
+      ['state=new', 'state'],
+    ])
+      expect(await send('GET', `/v1/connectors/${name}/tools?${query}`)).toMatchObject({
+        status: 400,
+        json: { error: { code: 'validation_failed', param } },
+      });
+  });
+
   it('come in pages', async () => {
     serves(...['c', 'a', 'b'].map((tool) => ({ ...TOOL, name: tool })));
     const name = await made();

@@ -7,8 +7,8 @@ import { CursorCodec } from '../http/cursor-codec.js';
 import type { Exchange } from '../http/exchange.js';
 import type { ListEnvelope } from '../http/list-envelope.js';
 import { RequestContext } from '../http/parameters.js';
-import { ListQuery } from '../http/query-shape.js';
 import { Route } from '../http/route.decorator.js';
+import { filteredQuery, filtersIn } from '../lists/filters.js';
 import { ConnectorAnswers } from './connector-answers.js';
 import { AcceptToolsBody } from './connector-tools.dto.js';
 import { ConnectorToolsReader } from './connector-tools.reader.js';
@@ -17,6 +17,8 @@ import { ConnectorToolsReader } from './connector-tools.reader.js';
 const MAX_BODY_BYTES = 256 * 1024;
 /** A look at a server's tools ends after 15 seconds. */
 const REFRESH_TIMEOUT_MS = 30_000;
+
+class ListConnectorToolsQuery extends filteredQuery('listConnectorTools') {}
 
 /** What the server of a connector says of its tools, and what a person says of that. */
 @Controller('v1/connectors/:id/tools')
@@ -31,14 +33,16 @@ export class ConnectorToolsController {
 
   /** By name. Empty where the config names the tools. */
   @Get()
-  @Route(READ)
+  @Route({ ...READ, unknownQuery: 'refused' })
   async list(
     @Param('id') id: string,
-    @Query() query: ListQuery,
+    @Query() query: ListConnectorToolsQuery,
     @RequestContext() exchange: Exchange,
   ): Promise<ListEnvelope<JsonObject>> {
+    const { status: statuses } = filtersIn('listConnectorTools', query);
     const cursors = this.cursors.forList(exchange, query);
-    return this.reader.page(await this.answers.addressOf(exchange.caller.org, id), query.limit, cursors);
+    const address = await this.answers.addressOf(exchange.caller.org, id);
+    return this.reader.page(address, { limit: query.limit, statuses }, cursors);
   }
 
   /** Agents may call these tools from here on, in the definitions that the digests name. */

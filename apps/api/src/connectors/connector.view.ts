@@ -1,5 +1,11 @@
 import type { JsonObject } from '#libs/crypto';
-import { type ConnectorTest, healthOf, type LiveConnector, type ToolDescription } from '#libs/domain/connectors';
+import {
+  type ConnectorTest,
+  healthOf,
+  heldToolsIn,
+  type LiveConnector,
+  type ToolDescription,
+} from '#libs/domain/connectors';
 import { OFFERED_LEVELS } from '#libs/domain/policies';
 import type { OwnedTool } from './served-words.js';
 
@@ -23,6 +29,7 @@ export const connectorView = (
   credential: credentialView(connector),
   health: healthView(connector, last),
   tools: tools.map(({ tool }) => toolView(connector, tool)),
+  held_tools: heldToolsIn(connector.discovered),
   created_at: connector.createdAt,
   updated_at: connector.updatedAt,
 });

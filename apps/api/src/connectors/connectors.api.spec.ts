@@ -97,6 +97,7 @@ describe('POST /v1/connectors', () => {
         },
         expect.objectContaining({ name: `${name}.create`, side_effect: 'write' }),
       ],
+      held_tools: 0,
       created_at: json?.['updated_at'],
       updated_at: expect.stringMatching(/Z$/),
       deed: (await lastChange(name))[1],

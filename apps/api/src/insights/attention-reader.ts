@@ -6,7 +6,7 @@ import { CheckLedger } from '#libs/domain/ledger';
 import type { LivingOrganization } from '#libs/domain/people';
 import { ActionRow, ApprovalRow, type CountedPeriod, ReadModels } from '#libs/infra/read-models';
 import { ATTENTION_MAX, attentionOf, EXPIRING_MS } from './attention.js';
-import { FailingConnectors } from './failing-connectors.js';
+import { ConnectorsInNeed } from './connectors-in-need.js';
 import { NearBudgets } from './near-budgets.js';
 
 /** Of the ledger's last deeds: a chain that broke lately is seen, and each takes but a tenth of a millisecond. */
@@ -19,7 +19,7 @@ export class AttentionReader {
     private readonly readModels: ReadModels,
     private readonly ledger: CheckLedger,
     private readonly budgets: NearBudgets,
-    private readonly connectors: FailingConnectors,
+    private readonly connectors: ConnectorsInNeed,
     private readonly clock: Clock,
   ) {}
 
@@ -30,14 +30,15 @@ export class AttentionReader {
     active: readonly BoundedAgent[],
   ): Promise<JsonObject[]> {
     const { org } = organization;
-    const [ledger, mismatches, expiring, budgets, connectors] = await Promise.all([
+    const [ledger, mismatches, expiring, budgets, failing, held] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
       this.mismatches(org, window),
       this.expiring(org),
       this.budgets.of(organization, active),
-      this.connectors.of(org),
+      this.connectors.failing(org),
+      this.connectors.held(org),
     ]);
-    return attentionOf({ organization, ledger, mismatches, expiring, budgets, connectors });
+    return attentionOf({ organization, ledger, mismatches, expiring, budgets, failing, held });
   }
 
   private async mismatches(org: OrgId, { from, to }: CountedPeriod): Promise<readonly ActionRow[]> {

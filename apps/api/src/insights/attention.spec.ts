@@ -10,7 +10,8 @@ const calm = {
   mismatches: [],
   expiring: [],
   budgets: [],
-  connectors: [],
+  failing: [],
+  held: [],
 } satisfies AttentionSources;
 const at = '2026-10-01T09:00:00.000Z';
 const mismatch = (number: number) => ({
@@ -50,7 +51,8 @@ describe('what needs attention', () => {
         mismatches: [mismatch(1)],
         expiring: [expiring],
         budgets: [nearlyUsed],
-        connectors: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
+        failing: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
+        held: [{ id: testId('con', 2), name: 'issues', tools: 2 }],
       }),
     ).toEqual([
       { kind: 'chain_broken', ids: [TEST_ORG], reason: 'bad_signature', first_bad_seq: 7 },
@@ -73,6 +75,7 @@ describe('what needs attention', () => {
         resets_at: '2026-10-02T00:00:00.000Z',
       },
       { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
+      { kind: 'tools_held', ids: [testId('con', 2)], connector: 'issues', tools: 2 },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
-import type { FailingConnector } from './failing-connectors.js';
+import type { FailingConnector, HeldConnector } from './connectors-in-need.js';
 import type { BudgetUse } from './near-budgets.js';
 
 /** So many things at most that a person must look at (rule INSIGHT-1). */
@@ -22,8 +22,10 @@ export interface AttentionSources {
   readonly expiring: readonly Pick<ApprovalRow, 'id' | 'action' | 'tool' | 'expiresAt'>[];
   /** Nearly used up, the fullest first. */
   readonly budgets: readonly BudgetUse[];
-  /** That fail their test, the last one tested first. */
-  readonly connectors: readonly FailingConnector[];
+  /** Connectors that fail their test, the last one tested first. */
+  readonly failing: readonly FailingConnector[];
+  /** Connectors with tools that wait for an admin, the one with the most of them first. */
+  readonly held: readonly HeldConnector[];
 }
 
 /**
@@ -49,12 +51,13 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
     })),
     ...sources.budgets.map(nearBudget),
     // After the kinds above, which keep their order: the first is the most pressing (rule INSIGHT-1).
-    ...sources.connectors.map(({ id, name, testedAt }) => ({
+    ...sources.failing.map(({ id, name, testedAt }) => ({
       kind: 'connector_failing',
       ids: [id],
       connector: name,
       tested_at: testedAt,
     })),
+    ...sources.held.map(({ id, name, tools }) => ({ kind: 'tools_held', ids: [id], connector: name, tools })),
   ].slice(0, ATTENTION_MAX);
 
 /** A check that came to no end proves nothing, and is no finding. */

@@ -8,7 +8,7 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { ActionStatsController } from './action-stats.controller.js';
 import { ReadActionStatsHandler } from './action-stats.query-handler.js';
 import { AttentionReader } from './attention-reader.js';
-import { FailingConnectors } from './failing-connectors.js';
+import { ConnectorsInNeed } from './connectors-in-need.js';
 import { NearBudgets } from './near-budgets.js';
 import { OverviewController } from './overview.controller.js';
 import { OverviewSources, ReadOverviewHandler } from './overview.query-handler.js';
@@ -24,7 +24,7 @@ import { OverviewSources, ReadOverviewHandler } from './overview.query-handler.j
       useFactory: (streams: FoldedStreams) => new CompiledPolicies(streams),
     },
     NearBudgets,
-    FailingConnectors,
+    ConnectorsInNeed,
     AttentionReader,
     {
       provide: OverviewSources,

@@ -10,6 +10,7 @@ export const LIST_FILTERS = {
     agent: { is: 'AgentId' },
     tool: { is: 'ToolName' },
   },
+  listConnectorTools: { status: { listOf: ['accepted', 'new', 'changed', 'gone'] } },
   listActions: {
     agent: { is: 'AgentId' },
     key: { is: 'KeyName' },

@@ -12,6 +12,7 @@ import { HealthBadge, StandsBadge } from './connector-badges.tsx';
 import styles from './connectors.module.css';
 import { isCredentialMissing } from './credential.tsx';
 import { draftNames } from './drafts.ts';
+import { heldToolsInWords } from './held-tools.ts';
 import { connectorPages } from './queries.ts';
 import { StrandedDrafts } from './stranded-drafts.tsx';
 import type { Connector } from './types.ts';
@@ -105,6 +106,9 @@ const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
           <td className={kit['number']}>
             {connector.tools.length}
             <span className={styles['onPhone']}> {connector.tools.length === 1 ? 'tool' : 'tools'}</span>
+            {connector.held_tools === 0 ? null : (
+              <strong className={styles['held']}>{heldToolsInWords(connector.held_tools)}</strong>
+            )}
           </td>
           <td data-end>
             <span className={styles['onPhone']}>credential </span>

@@ -1,4 +1,5 @@
 import { TimeLeft } from '../approvals/time-left.tsx';
+import { heldToolsInWords } from '../connectors/held-tools.ts';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
 import { Said, Time } from '../kit/kit.tsx';
@@ -110,6 +111,13 @@ const Told = ({ item }: { readonly item: Attention }) => {
               <Time at={item.tested_at} />.
             </>
           )}
+        </NeedLine>
+      );
+    case 'tools_held':
+      return (
+        <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See what changed">
+          {heldToolsInWords(item.tools ?? 0)} at the connector <code>{item.connector ?? ''}</code>, whose server has
+          changed what it says. Calls of {item.tools === 1 ? 'it' : 'them'} are denied until then.
         </NeedLine>
       );
     // Mismatches and expiring approvals have line components of their own.

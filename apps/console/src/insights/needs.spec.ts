@@ -29,6 +29,7 @@ describe('what needs a person', () => {
       { kind: 'org_stopped', ids: [] },
       mismatch('act_1', 'shop.set_price'),
       { kind: 'approval_expiring', ids: ['apr_9'] },
+      { kind: 'tools_held', ids: ['con_1'], connector: 'issues', tools: 2 },
       { kind: 'budget_near', ids: [] },
     ];
     const needs = needsOf(
@@ -36,7 +37,12 @@ describe('what needs a person', () => {
       page(waits('apr_3', 400), waits('apr_2', 20), waits('apr_1', 5)),
       NOW,
     );
-    expect(shown(needs)).toEqual(['told', 'expiring', 'expiring', 'waiting', 'mismatches', 'told']);
+    expect(shown(needs)).toEqual(['told', 'expiring', 'expiring', 'waiting', 'mismatches', 'told', 'told']);
+    expect(needs?.flatMap((need) => (need.is === 'told' ? need.item.kind : []))).toEqual([
+      'org_stopped',
+      'tools_held',
+      'budget_near',
+    ]);
     expect(needs?.flatMap((need) => (need.is === 'expiring' ? need.approval.id : []))).toEqual(['apr_1', 'apr_2']);
   });
 

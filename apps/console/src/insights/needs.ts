@@ -29,7 +29,7 @@ const LINES_OF_APPROVALS = 3;
 
 /**
  * What needs a person, in order of urgency: problems of the whole organization, then waiting approvals, those that
- * expire first on top, then mismatches, similar ones grouped, then budgets and connectors. Approvals come only from the
+ * expire first on top, then mismatches, similar ones grouped, then budgets, connectors and held tools. Approvals come only from the
  * query of the navigation rail, so that the page never shows two different numbers.
  * @param attention the overview's list
  * @param pending the number of waiting approvals that the overview counted
@@ -47,7 +47,7 @@ export const needsOf = (
     ...told('chain_broken', 'org_stopped'),
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
-    ...told('budget_near', 'connector_failing'),
+    ...told('budget_near', 'connector_failing', 'tools_held'),
   ];
   const isSure = waiting !== null && (waiting.data.length > 0 || pending === 0);
   return needs.length === 0 && !isSure ? null : needs;

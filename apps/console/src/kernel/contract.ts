@@ -127,6 +127,7 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
 export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['mcp_http', 'rest'] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
 export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'none'] as const;
+export const CONNECTOR_TOOL_STATUS_VALUES = ['accepted', 'new', 'changed', 'gone'] as const;
 export const REST_METHOD_VALUES = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const NATIVE_TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 export const EVENT_CURSOR_PATTERN = /^[a-z0-9]{1,32}\.[0-9]{1,19}$/;
@@ -309,6 +310,7 @@ export const WEBHOOK_STATUS_VALUES = ['active', 'disabled'] as const;
 export const DELIVERY_STATUS_VALUES = ['pending', 'delivering', 'retrying', 'delivered', 'dead', 'cancelled'] as const;
 export const LIST_AGENTS_FILTERS = ['status', 'q'] as const;
 export const LIST_APPROVALS_FILTERS = ['status', 'action', 'agent', 'tool'] as const;
+export const LIST_CONNECTOR_TOOLS_FILTERS = ['status'] as const;
 export const LIST_ACTIONS_FILTERS = [
   'agent',
   'key',

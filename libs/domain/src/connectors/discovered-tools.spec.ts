@@ -11,6 +11,7 @@ import {
   type DiscoveredStatus,
   type DiscoveredTools,
   discoveredStatusOf,
+  heldToolsIn,
   type ToolList,
 } from './discovered-tools.js';
 
@@ -148,6 +149,18 @@ describe('tools that a server names', () => {
     log.lists({ a: '1' });
     // Nobody accepted it, so nothing remembers it.
     expect(log.statuses).toEqual({ a: 'accepted' });
+  });
+
+  it('that are new or changed wait for an admin, and those that are gone do not', () => {
+    const log = new Log('all');
+    expect(heldToolsIn(log.discovered)).toBe(0);
+    log.lists({ a: '1', b: '1', c: '1' });
+    expect(heldToolsIn(log.discovered)).toBe(0);
+    log.lists({ a: '2', b: '1', d: '1' });
+    expect(log.statuses).toEqual({ a: 'changed', b: 'accepted', c: 'gone', d: 'new' });
+    expect(heldToolsIn(log.discovered)).toBe(2);
+    log.accepts(['a', '2']);
+    expect(heldToolsIn(log.discovered)).toBe(1);
   });
 
   it('with the pin `none` what changed is recorded and accepted', () => {

@@ -62,13 +62,18 @@ export interface DiscoveredTools {
 }
 
 /** `new`: nobody has accepted a definition. `changed`: another than the accepted one. Both are held (rule CON-12). */
-export type DiscoveredStatus = 'accepted' | 'new' | 'changed' | 'gone';
+export const DISCOVERED_STATUSES = ['accepted', 'new', 'changed', 'gone'] as const;
+export type DiscoveredStatus = (typeof DISCOVERED_STATUSES)[number];
 
 export const discoveredStatusOf = ({ observed, accepted }: DiscoveredTool): DiscoveredStatus => {
   if (observed === null) return 'gone';
   if (observed === accepted) return 'accepted';
   return accepted === null ? 'new' : 'changed';
 };
+
+/** How many tools wait for an admin: calls of them are denied until somebody accepts what the server says now. */
+export const heldToolsIn = (discovered: DiscoveredTools | undefined): number =>
+  (discovered?.tools ?? []).filter(({ observed, accepted }) => observed !== null && observed !== accepted).length;
 
 /** Which tools are accepted without a person: none that changed, none that changed and none that is new, or all. */
 export type AcceptanceRule = 'changed' | 'all' | 'none';

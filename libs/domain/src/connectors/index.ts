@@ -49,7 +49,14 @@ export {
 export { CONNECTOR_CATALOGUE, readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
-export { type DiscoveredTool, type DiscoveredTools, discoveredStatusOf, type ToolHints } from './discovered-tools.js';
+export {
+  DISCOVERED_STATUSES,
+  type DiscoveredTool,
+  type DiscoveredTools,
+  discoveredStatusOf,
+  heldToolsIn,
+  type ToolHints,
+} from './discovered-tools.js';
 export { EgressPolicy, type Reach, type ReachedAddresses, type TlsFault } from './egress-policy.port.js';
 export {
   AcceptTools,

@@ -5,6 +5,7 @@ import {
   type DiscoveredTools,
   discoveredStatusOf,
   failedCheck,
+  heldToolsIn,
   passedCheck,
   skippedCheck,
   type ToolsAnswer,
@@ -62,8 +63,9 @@ const toolsFinding = (answer: ToolsAnswer | null): CheckFinding => {
   return warning ?? passedCheck(`${counted(count, 'tool')} can be called.`);
 };
 
-const warningOf = ({ tools, leftOut }: DiscoveredTools): CheckFinding | null => {
-  const held = tools.filter((tool) => ['new', 'changed'].includes(discoveredStatusOf(tool))).length;
+const warningOf = (discovered: DiscoveredTools): CheckFinding | null => {
+  const { leftOut } = discovered;
+  const held = heldToolsIn(discovered);
   const omitted = leftOut.reduce((sum, { count }) => sum + count, 0);
   if (held > 0) {
     const detail = `${counted(held, 'tool')} of the server ${held === 1 ? 'waits' : 'wait'} for an admin: the server describes ${held === 1 ? 'it' : 'them'} otherwise than was accepted.`;
