@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#libs/crypto';
 import { SignInPagesController } from '../../apps/api/src/pages/sign-in/sign-in-pages.controller.js';
 import { startEdge, type TestEdge } from '../http/edge-harness.js';
 import { ApprovalScript, ApprovalStandIn } from './approval-stand-in.js';
@@ -94,6 +95,32 @@ describe.skipIf(CHROMIUM === null)(`the content of the approval page (${CHROMIUM
     await look('8-all');
   });
 
+  it('shows what the server of a tool says of it, as its own words, and says why they cannot be shown', async () => {
+    const digest = `sha256:${'a1'.repeat(32)}`;
+    const words = { title: 'Search', description: '<b>Safe</b>\u202e\nSecond line' };
+    const stored = { digest, held: false, stored: true, ...words };
+    const openWith = (definition: JsonObject, token: string): Promise<void> => {
+      Object.assign(script.approval.context.tool, { description: null, definition });
+      return open(`${token}${TOKEN.slice(token.length)}`);
+    };
+    const said = async () => (await text('served-row')).replace(/\s+/g, ' ');
+    await openWith(stored, 'good');
+    expect(await said()).toBe(
+      'Its server says Search <b>Safe</b>U+202E Second line The server’s own words, which nobody here vouches for. An approval covers their digest.',
+    );
+    expect(await page.locator('#served-row b').count()).toBe(0);
+    await look('9-served');
+    await openWith({ ...stored, description: 'line\n'.repeat(5_000) }, 'long');
+    await expect.poll(said).toContain('line line line');
+    expect((await page.locator('#served-words').boundingBox())?.height).toBeLessThan(300);
+    const lost = { ...stored, stored: false, title: null, description: null };
+    await openWith(lost, 'lost');
+    await expect.poll(said).toContain('was lost and cannot be shown');
+    expect(await page.locator('#served-words').isVisible()).toBe(false);
+    await openWith({ ...lost, digest: null, held: true }, 'held');
+    await expect.poll(said).toContain('Nobody has accepted what the server says of this tool');
+  });
+
   it('says that the agent runs the call itself, and names what is not stated', async () => {
     Object.assign(script.approval, { on_behalf_of: null });
     Object.assign(script.approval.context, { connector: null, sends: null });
@@ -104,7 +131,16 @@ describe.skipIf(CHROMIUM === null)(`the content of the approval page (${CHROMIUM
     );
     expect(await text('behalf')).toBe('not stated');
     expect(await text('intent')).toBe('Unsigned call');
-    for (const id of ['session-row', 'labels-row', 'rule-says-row', 'facts-part', 'request', 'verify', 'budgets'])
+    for (const id of [
+      'session-row',
+      'labels-row',
+      'served-row',
+      'rule-says-row',
+      'facts-part',
+      'request',
+      'verify',
+      'budgets',
+    ])
       expect(await page.locator(`#${id}`).isVisible()).toBe(false);
     Object.assign(script.approval.context, { connector: 'con_01h2xcejqtf2nbrexx3vqjhp41' });
     await open(`again${TOKEN.slice(5)}`);

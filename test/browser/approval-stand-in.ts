@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Injectable, Post } from '@nestjs/common';
 import { IsIn, IsString } from 'class-validator';
+import type { JsonObject } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 import { Route } from '../../apps/api/src/http/route.decorator.js';
 import { IfPresent } from '../../apps/api/src/http/shape.js';
@@ -53,6 +54,7 @@ const APPROVAL = {
       title: null as string | null,
       description: 'Gives <b>money</b> back',
       side_effect: 'destructive',
+      definition: null as JsonObject | null,
     },
     args: ARGS,
     amounts: [] as { argument: string; currency: string | null; display: string | null; hint: string | null }[],

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
-import { ApprovalReviews, BudgetReservations, countedPeriodOf, type ApprovalReview } from '#libs/domain/gate';
+import { ApprovalReviews, type ApprovalReview } from '#libs/domain/gate';
 import type { ApprovalId, DeedId, OrgId, UserId } from '#libs/domain/kernel';
 import { ActionReader } from '../gate/action-reader.js';
-import { RuleDescriptions } from '../gate/rule-descriptions.js';
-import { ApprovalWarnings } from './approval-warnings.js';
-import { approvalView, reviewView, type BudgetStanding } from './approval.view.js';
+import { AboutReviews } from './about-reviews.js';
+import { approvalView, reviewView } from './approval.view.js';
 
 /** A single approval, from its action's stream as it stands now and never from a projection. */
 @Injectable()
@@ -13,9 +12,7 @@ export class ApprovalAnswers {
   constructor(
     private readonly reviews: ApprovalReviews,
     private readonly actions: ActionReader,
-    private readonly rules: RuleDescriptions,
-    private readonly warnings: ApprovalWarnings,
-    private readonly budgets: BudgetReservations,
+    private readonly about: AboutReviews,
   ) {}
 
   /** As an admin key sees it. @throws {DomainError} not_found */
@@ -31,19 +28,8 @@ export class ApprovalAnswers {
 
   /** The same of a review that is at hand. */
   async shown(review: ApprovalReview, user: UserId): Promise<JsonObject> {
-    const [deed, rule, warnings, budgets] = await Promise.all([
-      this.deedOf(review),
-      this.rules.ofDecision(review.rule),
-      this.warnings.about(review),
-      this.budgetsOf(review),
-    ]);
-    const description = rule?.description ?? null;
-    return { ...approvalView(review, deed), ...reviewView(review, user, { description, warnings, budgets }) };
-  }
-
-  private async budgetsOf({ action }: ApprovalReview): Promise<readonly BudgetStanding[]> {
-    const used = await this.budgets.used(action.charges.map(countedPeriodOf));
-    return action.charges.map((charge, index) => ({ charge, used: used[index] as number }));
+    const [deed, about] = await Promise.all([this.deedOf(review), this.about.of(review)]);
+    return { ...approvalView(review, deed), ...reviewView(review, user, about) };
   }
 
   private async deedOf({ action }: ApprovalReview): Promise<DeedId | null> {

@@ -3,6 +3,7 @@ import {
   approvalOf,
   costIn,
   hiddenCharactersIn,
+  hiddenPlaceIn,
   medianExceededBy,
   paymentsIn,
   recordedInput,
@@ -13,6 +14,7 @@ import {
 } from '#libs/domain/gate';
 import { DamagedPayload, displayOf, DomainError, PayloadStore } from '#libs/domain/kernel';
 import { ActionRow, ApprovalRow, ReadModels } from '#libs/infra/read-models';
+import type { ShownDefinition } from './served-definitions.js';
 
 export interface ApprovalWarning {
   readonly code: 'first_call' | 'unusual_amount' | 'hidden_characters' | 'not_enriched' | 'disputed';
@@ -34,7 +36,10 @@ export class ApprovalWarnings {
   ) {}
 
   /** In the order in which they are to be read. Where a search takes too long, its warning is left out. */
-  async about({ action, context }: ApprovalReview): Promise<readonly ApprovalWarning[]> {
+  async about(
+    { action, context }: ApprovalReview,
+    definition: ShownDefinition | null,
+  ): Promise<readonly ApprovalWarning[]> {
     const [isFirst, unusual] = await Promise.all([
       orWithout(false, this.isFirstCall(action)),
       context === null ? null : orWithout(null, this.unusualAmount(action, costIn(context.request))),
@@ -46,7 +51,7 @@ export class ApprovalWarnings {
     return [
       ...(isFirst ? [first] : []),
       ...(unusual === null ? [] : [unusual]),
-      ...(context === null ? [] : warningsIn(context)),
+      ...(context === null ? [] : warningsIn(context, definition)),
     ];
   }
 
@@ -122,15 +127,21 @@ const orWithout = async <Found>(missing: Found, search: Promise<Found>): Promise
   }
 };
 
-const warningsIn = (context: ApprovalContext): readonly ApprovalWarning[] => {
+const warningsIn = (context: ApprovalContext, definition: ShownDefinition | null): readonly ApprovalWarning[] => {
   const payments = paymentsIn(context.request);
-  const hidden = hiddenCharactersIn(context);
+  const hidden = hiddenCharactersIn(context) ?? hiddenInDefinition(definition);
   return [
     ...(payments?.['enriched'] === false ? [NOT_ENRICHED] : []),
     ...(payments?.['disputed'] === true ? [DISPUTED] : []),
     ...(hidden === null ? [] : [hides(hidden)]),
   ];
 };
+
+const hiddenInDefinition = (definition: ShownDefinition | null): string | null =>
+  definition === null
+    ? null
+    : (hiddenPlaceIn(definition.title, 'tool.definition.title') ??
+      hiddenPlaceIn(definition.description, 'tool.definition.description'));
 
 const NOT_ENRICHED: ApprovalWarning = {
   code: 'not_enriched',

@@ -14,6 +14,7 @@ import {
 } from '#libs/domain/gate';
 import { amountsIn, displayOf, type DeedId, type ErrorCode, type UserId } from '#libs/domain/kernel';
 import type { ApprovalWarning } from './approval-warnings.js';
+import type { ShownDefinition } from './served-definitions.js';
 
 /** What every caller sees of an approval: lists, admin keys and people alike. */
 export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonObject => {
@@ -66,6 +67,8 @@ export interface BudgetStanding {
 export interface AboutReview {
   /** What the author of the policy says of the rule; null where nothing. */
   readonly description: string | null;
+  /** What its server says of the tool; null for a tool that a config describes. */
+  readonly definition: ShownDefinition | null;
   readonly warnings: readonly ApprovalWarning[];
   readonly budgets: readonly BudgetStanding[];
 }
@@ -93,7 +96,7 @@ const costView = ({ context }: ApprovalReview): JsonObject | null => {
   return cost === null ? null : { ...cost, display: displayOf(cost) };
 };
 
-const contextView = (review: ApprovalReview, { description, budgets }: AboutReview): JsonObject | null => {
+const contextView = (review: ApprovalReview, { description, definition, budgets }: AboutReview): JsonObject | null => {
   const { context, askedContext, action, sends, verify } = review;
   if (context === null) return null;
   return {
@@ -103,6 +106,7 @@ const contextView = (review: ApprovalReview, { description, budgets }: AboutRevi
       description: context.tool_description,
       side_effect: context.side_effect,
       digest: context.tool_digest,
+      definition: definition === null ? null : { ...definition },
     },
     args: context.args,
     amounts: amountsIn(context.args, context.money).map((amount) => ({ ...amount })),

@@ -126,7 +126,7 @@ describe('an approval', () => {
       approvable: true,
       blocked_by: null,
       context: {
-        tool: { name: 'pay.refund', description: 'Gives money back', side_effect: 'write' },
+        tool: { name: 'pay.refund', description: 'Gives money back', side_effect: 'write', definition: null },
         args: { amount: 500, note: 'As agreed.' },
         on_behalf_of: 'customer_7',
         rule: { id: 'refunds', description: 'Money leaves the house.' },

@@ -12,12 +12,14 @@ import { Clock, FoldedStreams, PayloadStore } from '#libs/domain/kernel';
 import { GateModule } from '../gate/gate.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { PeopleModule } from '../people/people.module.js';
+import { AboutReviews } from './about-reviews.js';
 import { ApprovalAnswers } from './approval-answers.js';
 import { ApprovalLinksController } from './approval-links.controller.js';
 import { ApprovalWarnings } from './approval-warnings.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { ListApprovalsController } from './list-approvals.controller.js';
 import { ListApprovalsHandler } from './list-approvals.query-handler.js';
+import { ServedDefinitions } from './served-definitions.js';
 
 /** People's yes and no about what agents want to do. */
 @Module({
@@ -38,8 +40,10 @@ import { ListApprovalsHandler } from './list-approvals.query-handler.js';
     },
     DecideApprovalHandler,
     ListApprovalsHandler,
+    AboutReviews,
     ApprovalAnswers,
     ApprovalWarnings,
+    ServedDefinitions,
     ListAnswers,
   ],
   exports: [ApprovalReviews, ApprovalAnswers],

@@ -8,9 +8,10 @@ import { useNames } from '../kernel/members.ts';
 import { plain } from '../kernel/said.ts';
 import { Arguments } from '../kit/arguments.tsx';
 import { EffectBadge } from '../kit/badges.tsx';
-import { Id, Money, Said, Time, Warning } from '../kit/kit.tsx';
+import { ForeignText, Id, Money, Said, Time, Warning } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
+import { noteOf, wordsOfServer } from './served-words.ts';
 import { TimeBar, TimeLeft } from './time-left.tsx';
 
 type Approval = Schemas['Approval'];
@@ -33,6 +34,7 @@ export const Card = ({
       <section className={styles['asks']}>
         <Asks approval={approval} />
       </section>
+      <ServerSays context={context ?? null} />
       {approval.status === 'pending' ? <RunsElsewhere approval={approval} /> : null}
       {warnings.length + changed.length === 0 ? null : (
         <section className={styles['warnings']} aria-label="Warnings">
@@ -141,6 +143,29 @@ const Asks = ({ approval }: { readonly approval: Approval }) => {
       <Signatures approval={approval} />
       {approval.status === 'pending' ? <TimeBar from={approval.created_at} until={approval.expires_at} /> : null}
     </>
+  );
+};
+
+/** What the server of an MCP connector says of the tool; nothing for a tool that a config describes. */
+const ServerSays = ({ context }: { readonly context: Schemas['ApprovalContext'] | null }) => {
+  const definition = context?.tool.definition ?? null;
+  if (context === null || definition === null) return null;
+  const words = wordsOfServer(definition);
+  return (
+    <section>
+      <h2>What its server says of the tool</h2>
+      {words === '' ? null : (
+        <ForeignText label="What the server says of the tool">
+          <Said text={words} isMultiline />
+        </ForeignText>
+      )}
+      <p className={styles['quiet']}>
+        {noteOf(definition)}{' '}
+        {definition.stored && !definition.held ? null : (
+          <Link href={`/connectors/${context.connector}`}>View connector</Link>
+        )}
+      </p>
+    </section>
   );
 };
 

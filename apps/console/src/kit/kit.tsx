@@ -25,6 +25,13 @@ export const Said = ({ text, isMultiline = false }: { readonly text: string; rea
   );
 };
 
+/** A box for a text that somebody else wrote. It scrolls in its place, however long the text is. */
+export const ForeignText = ({ label, children }: { readonly label: string; readonly children: ReactNode }) => (
+  <div className={styles['foreign']} role="group" aria-label={label} tabIndex={0}>
+    {children}
+  </div>
+);
+
 type Kind = 'plain' | 'primary' | 'danger' | 'stop';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {

@@ -20,6 +20,18 @@ export interface ExpectedWitness {
   readonly sentence: string;
 }
 
+/**
+ * What a server says of its tool, by digest: the words are a row beside the log (`ToolDefinitions`). They are no part of the
+ * context, which is the same in every process, whether the row is there or not. The context binds them all the same: the
+ * digest is one of its request facts, and `tool_digest` covers it.
+ */
+export interface ServedDefinition {
+  /** While the approval is pending: the accepted one. Afterwards: the one that the context names. Null if none is accepted. */
+  readonly digest: Digest | null;
+  /** Whether the server says something else by now. Then the call cannot be approved. */
+  readonly isHeld: boolean;
+}
+
 /** An approval at one moment: what an approver would decide on, and whether it can be approved. */
 export interface ApprovalReview {
   readonly action: LivingAction;
@@ -43,6 +55,8 @@ export interface ApprovalReview {
   readonly askedContext: ApprovalContext | null;
   /** Digest of the tool in the context; null if no connector provides the tool. */
   readonly toolDigest: Digest | null;
+  /** What its server says of the tool; null for a tool that a config describes. */
+  readonly definition: ServedDefinition | null;
   /** How the call runs after the last signature; null if it could not run. */
   readonly run: { readonly execution: ExecutionTerms } | { readonly edge: EdgeTerms } | null;
   /** The request that would be sent; null if the connector cannot show it. */
@@ -73,7 +87,14 @@ export const recordedReview = (
   const { approval } = action;
   if (approval === null) return null;
   const { terms, signatures, decidedUnder } = approval;
-  const nothingShown = { context: null, askedContext: null, toolDigest: null, run: null, sends: null };
+  const nothingShown = {
+    context: null,
+    askedContext: null,
+    toolDigest: null,
+    definition: null,
+    run: null,
+    sends: null,
+  };
   const nothingAsked = { ...nothingShown, verify: null, rule: null, obstacle: null };
   return {
     action,

@@ -30,7 +30,7 @@ import {
 } from '../action/index.js';
 import { contextDocument, contextOf, type ApprovalContext } from './approval-context.js';
 import { calledFor } from './called-for.js';
-import { obstacleOf, type ApprovalReview, type Obstacle } from './approval-review.js';
+import { obstacleOf, type ApprovalReview, type Obstacle, type ServedDefinition } from './approval-review.js';
 import { expectedWitness } from './expected-witness.js';
 import type { ReviewedTerms } from './approvers.js';
 import type { GateKernel } from '../kernel/index.js';
@@ -125,17 +125,19 @@ export class ApprovalReviews {
     const digest = decidedUnder ?? signatures.at(-1)?.context_digest ?? terms.context_digest;
     const context = await this.reviewed(submission.action, digest);
     const toolDigest = context?.tool_digest ?? null;
+    const definition = namedDefinition(context);
     // The policy version whose rule was shown is recorded nowhere. The version of the decision is shown instead,
     // because most versions have the rule in the same words.
     const over = { run: null, sends: null, verify: null, rule: ruleOf(context ?? terms, decision), obstacle: null };
-    return { terms: context ?? terms, context, digest, toolDigest, ...over };
+    return { terms: context ?? terms, context, digest, toolDigest, definition, ...over };
   }
 
   private async pending(action: LivingAction, currentStates: CurrentStates, at: Timestamp): Promise<ShownReview> {
     const approval = action.approval as Approval;
     const recorded = await this.inputOf(action);
     if (recorded === null) {
-      const gone = { context: null, digest: null, toolDigest: null, run: null, sends: null, verify: null };
+      const shown = { context: null, digest: null, toolDigest: null, definition: null };
+      const gone = { ...shown, run: null, sends: null, verify: null };
       const rule = ruleOf(approval.terms, action.decision);
       return { ...gone, rule, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
     }
@@ -152,6 +154,7 @@ export class ApprovalReviews {
       context,
       digest: contextDocument(context).digest,
       toolDigest: resolved?.tool.digest ?? null,
+      definition: servedDefinition(resolved),
       run: this.runOf(action, resolved, at),
       sends: preview.request,
       verify: expectedWitness(action, resolved),
@@ -237,7 +240,7 @@ interface CurrentStates {
 
 type ShownReview = Pick<
   ApprovalReview,
-  'terms' | 'context' | 'digest' | 'toolDigest' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
+  'terms' | 'context' | 'digest' | 'toolDigest' | 'definition' | 'run' | 'sends' | 'verify' | 'rule' | 'obstacle'
 >;
 
 /** Whom the current policy asks and by which rule, and the obstacle if it denies the call. */
@@ -272,6 +275,18 @@ const heldObstacle = (resolved: ResolvedTool | null): Obstacle | null => {
   const held = resolved?.tool.held;
   if (resolved === null || held === undefined) return null;
   return obstacleOf('conflict', heldSentence(resolved.connector.name, resolved.tool.name, held));
+};
+
+/** Of a held tool what was accepted: nobody is shown words to decide by that no admin has looked at. */
+const servedDefinition = (resolved: ResolvedTool | null): ServedDefinition | null => {
+  const { definition, held } = resolved?.tool ?? {};
+  if (definition === undefined) return null;
+  return held === undefined ? { digest: definition, isHeld: false } : { digest: held.accepted, isHeld: true };
+};
+
+const namedDefinition = (context: ApprovalContext | null): ServedDefinition | null => {
+  const digest = context?.request.mcp?.definition;
+  return digest === undefined ? null : { digest: digest as Digest, isHeld: false };
 };
 
 /** The recorded policy input, with side effect and request facts of the tool as it is now. */

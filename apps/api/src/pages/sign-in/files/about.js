@@ -19,6 +19,36 @@ export const callerRows = () => [
   row('Labels of the agent', 'labels'),
 ];
 
+/** What its server says of a tool of an MCP server. */
+export const servedRow = () =>
+  row(
+    'Its server says',
+    'served',
+    make(
+      'dd',
+      {},
+      make('div', { id: 'served-words', role: 'group', tabindex: 0, 'aria-label': 'What the server says of the tool' }),
+      make('p', { id: 'served-note', class: 'note' }),
+    ),
+  );
+
+/** In the words of the Console: apps/console/src/approvals/served-words.ts. */
+const servedNote = ({ digest, held, stored }) => {
+  if (digest === null) return 'Nobody has accepted what the server says of this tool: an admin has to do that first.';
+  const others = held ? ' By now the server says something else: an admin has to accept that first.' : '';
+  if (stored) return `The server’s own words, which nobody here vouches for. An approval covers their digest.${others}`;
+  return `What the server said of this tool was lost and cannot be shown. An admin can ask the server again on the page of its connector.${others}`;
+};
+
+const showServed = (definition) => {
+  byId('served-row').hidden = !definition;
+  if (!definition) return;
+  const words = [definition.title, definition.description].filter((text) => text !== null).join('\n');
+  byId('served-words').hidden = words === '';
+  write(byId('served-words'), words, true);
+  byId('served-note').textContent = servedNote(definition);
+};
+
 /** After the arguments: what a yes leads to, what is known of the request, and why people are asked. */
 export const aboutParts = () => [
   make(
@@ -116,6 +146,7 @@ const showFacts = (facts) => {
 export const showAbout = (approval) => {
   const { context, on_behalf_of: behalf, policy_version: version, created_at: requested, action } = approval;
   const labels = Object.entries(context?.agent.labels ?? {}).map(([name, value]) => `${name}: ${value}`);
+  showServed(context?.tool.definition);
   writeRow('behalf', behalf ?? 'not stated');
   writeRow('session', context?.session);
   writeRow('labels', labels.length === 0 ? null : labels.join(', '));

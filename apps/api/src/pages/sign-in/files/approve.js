@@ -1,6 +1,6 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
-import { aboutParts, callerRows, minuteOf, showAbout, warningsOf, writeRow } from './about.js';
+import { aboutParts, callerRows, minuteOf, servedRow, showAbout, warningsOf, writeRow } from './about.js';
 import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
 import { approveButton, write } from './reading.js';
 
@@ -19,6 +19,7 @@ const waitingStep = () =>
       'dl',
       {},
       row('What it does', 'description'),
+      servedRow(),
       row('Effect', 'effect'),
       ...callerRows(),
       row('Rule', 'rule'),
