@@ -260,6 +260,9 @@ describeConsole('the settings of the Console', () => {
         await row(page, OWNER).getByText('signed in with a mail code').first().waitFor();
         await row(page, VIEWER).getByText('signed in with an invitation').first().waitFor();
         await row(page, OWNER).getByText('session ended from another session').first().waitFor();
+        // A choice that stands for several types.
+        await page.goto(scene.url('/app/settings/security?type=sign-ins'));
+        await row(page, OWNER).getByText('signed in with a mail code').first().waitFor();
       });
     });
   });

@@ -2,6 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from './api.d.ts';
 import { learnFromAnswer } from './clock.ts';
 import { ApiError, errorOf, unreachable } from './errors.ts';
+import { queryText } from './query-text.ts';
 
 export type Schemas = components['schemas'];
 
@@ -43,6 +44,7 @@ const identity: Middleware = {
 
 export const api = createClient<paths>({
   baseUrl: location.origin,
+  querySerializer: queryText,
   credentials: 'same-origin',
   cache: 'no-store',
   redirect: 'error',
