@@ -51,7 +51,7 @@ const ConnectorsList = ({ mayAdd }: { readonly mayAdd: boolean }) => {
 
 const CATCH_UP_MS = 1_000;
 
-/** Reads the list again every second while it is behind: no event tells of changes of connectors. */
+/** Reads the list again every second while it is behind: no event tells when its rows have caught up. */
 const useCatchingUp = ({ lag, dataUpdatedAt, refetch }: ReturnType<typeof useFilteredList>): void => {
   useEffect(() => {
     if (lag === 0) return undefined;

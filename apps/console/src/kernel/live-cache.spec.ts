@@ -135,6 +135,16 @@ describe('an event of the stream', () => {
     expect([isStale(ORG), isStale(members)]).toEqual([true, false]);
   });
 
+  it('of an admin deed makes connectors stale, and one of an action’s deed does not', () => {
+    const connector = keyOf('/v1/connectors/{id}', { path: { id: 'con_1' } });
+    queries.setQueryData(connector, {});
+    const deed = (kind: string) => event('deed.sealed', { object: 'deed_summary', id: 'deed_1', kind });
+    cache.apply([deed('action'), deed('amendment')]);
+    expect(isStale(connector)).toBe(false);
+    cache.apply([deed('admin')]);
+    expect(isStale(connector)).toBe(true);
+  });
+
   it('leaves what stands still as it is, and reads the rest of its context again', () => {
     const one = keyOf('/v1/actions/{id}', { path: { id: 'act_1' } });
     queries.setQueryData(one, {});

@@ -31,6 +31,12 @@ const STALE: readonly (readonly [RegExp, readonly Context[]])[] = [
   [/^connector\./, ['connectors', 'tools']],
 ];
 
+/**
+ * What no event of its own tells of, and each change of which seals an admin deed: a person's change of a connector, and
+ * what its server has changed. The deed's event does not say what it is about, so each of them makes all of this stale.
+ */
+const STALE_BY_ADMIN_DEED: readonly Context[] = ['connectors', 'tools'];
+
 /** The organization's status after an event. */
 const STATUS_BY: Readonly<Record<string, 'active' | 'stopped'>> = {
   'org.stopped': 'stopped',
@@ -70,6 +76,8 @@ export class LiveCache {
         this.queries.setQueryData<object>(keyOf('/v1/org', {}), (org) => org && { ...org, status });
       for (const [pattern, contexts] of STALE)
         if (pattern.test(type)) contexts.forEach((context) => this.invalidate(context));
+      if (type === 'deed.sealed' && object['kind'] === 'admin')
+        STALE_BY_ADMIN_DEED.forEach((context) => this.invalidate(context));
       const list = NEW[type];
       if (list !== undefined) news.set(list, (news.get(list) ?? 0) + 1);
     }
