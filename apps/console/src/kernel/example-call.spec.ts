@@ -19,6 +19,19 @@ describe('a call to try', () => {
       }),
     ).toEqual({ id: '42', amount: 1, kind: 'full', unknown: '42' }));
 
+  it.each([
+    [{ properties: null, required: null }, {}],
+    [{ properties: [], required: 'id' }, {}],
+    [
+      { properties: { id: null, kind: { enum: 'full' }, none: { enum: [] } }, required: ['id', 'kind', 'none', 7] },
+      { id: '42', kind: '42', none: '42' },
+    ],
+    [{ required: ['__proto__'] }, JSON.parse('{"__proto__": "42"}')],
+    [{ properties: { id: { default: 'x'.repeat(3_000) } }, required: ['id'] }, {}],
+  ])('is made of a schema of any form: %j', (input_schema, args) =>
+    expect(exampleArgs({ input_schema: input_schema as never })).toEqual(args),
+  );
+
   it('is of a read tool, if an active connector has one', () => {
     const [write, read] = [tool('pay.create_refund', 'write'), tool('pay.get_refund', 'read')];
     expect(firstTool([{ status: 'active', tools: [write, read] }])).toBe(read);

@@ -2,25 +2,32 @@ import type { Schemas } from './client.ts';
 
 type Tool = Schemas['Connector']['tools'][number];
 
-interface Described {
-  readonly type?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-}
+type Described = Readonly<Record<string, unknown>>;
 
-/** The smallest arguments of a call: each required argument, with a value of its type. */
+const isDescribed = (value: unknown): value is Described =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A longer example is none. */
+const EXAMPLE_MAX_LENGTH = 2_000;
+
+/**
+ * The smallest arguments of a call: each required argument, with a value of its type. The schema may be that of an MCP
+ * server, so any member may have any form and any length.
+ */
 export const exampleArgs = ({ input_schema: schema }: Pick<Tool, 'input_schema'>): Record<string, unknown> => {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Readonly<Record<string, Described>>;
-    required?: readonly string[];
-  };
-  return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {})]));
+  const { properties, required } = schema as Described;
+  const described = isDescribed(properties) ? properties : {};
+  const names = Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : [];
+  const args = Object.fromEntries(names.map((name) => [name, exampleOf(described[name])]));
+  return JSON.stringify(args).length > EXAMPLE_MAX_LENGTH ? {} : args;
 };
 
-const exampleOf = (described: Described): unknown => {
-  if (described.default !== undefined) return described.default;
-  if (described.enum !== undefined) return described.enum[0];
-  switch (described.type) {
+const exampleOf = (value: unknown): unknown => {
+  const described = isDescribed(value) ? value : {};
+  const choices = described['enum'];
+  if (described['default'] !== undefined) return described['default'];
+  if (Array.isArray(choices) && choices.length > 0) return choices[0] as unknown;
+  switch (described['type']) {
     case 'integer':
     case 'number':
       return 1;

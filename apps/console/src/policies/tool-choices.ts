@@ -14,9 +14,15 @@ const wildcardOf = (connector: string, tools: readonly CatalogueTool[]): Choice 
   return { label: `${connector}.*`, detail: `${effects.join(', ')}: ${count}`, kind: 'enum' };
 };
 
+/** The server of a tool may say as much as it likes of it. */
+const DETAIL_MAX_LENGTH = 200;
+
+const inShort = (text: string): string =>
+  text.length <= DETAIL_MAX_LENGTH ? text : `${text.slice(0, DETAIL_MAX_LENGTH)} …`;
+
 const toolOf = ({ name, side_effect: effect, description }: CatalogueTool): Choice => ({
   label: name,
-  detail: description === null ? effect : `${effect}: ${plain(description)}`,
+  detail: description === null ? effect : `${effect}: ${plain(inShort(description))}`,
   kind: 'enum',
 });
 
