@@ -15,6 +15,7 @@ import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
 import { draftOf, dropDraft, hasDraft } from './drafts.ts';
+import { ServedToolsPanel } from './served-tools-panel.tsx';
 import { StrandedDrafts } from './stranded-drafts.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
@@ -74,7 +75,11 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
         <div className={kit['stack']}>
           <PolicyWarnings findings={warnings} />
           {isCredentialMissing(connector) ? credential : null}
-          <ToolsPanel connector={connector} />
+          {type?.tools_dynamic === true ? (
+            <ServedToolsPanel connector={connector} />
+          ) : (
+            <ToolsPanel connector={connector} />
+          )}
           <TryPanel connector={connector} />
           <RecentCalls name={connector.name} />
         </div>

@@ -38,7 +38,7 @@ const TEXTS: readonly (readonly [ink: string, ground: string])[] = [
     [ink, 'ground-2'] as const,
     [ink, `${ink}-ground`] as const,
   ]),
-  ...['accent-ground', 'warn-ground', 'bad-ground'].map((ground) => ['ink', ground] as const),
+  ...['accent-ground', 'ok-ground', 'warn-ground', 'bad-ground'].map((ground) => ['ink', ground] as const),
   ['on-accent', 'accent'],
   ['on-stop', 'stop'],
 ];

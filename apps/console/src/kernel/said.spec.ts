@@ -50,6 +50,14 @@ describe('a value on a page', () => {
     expect(pieces[0]?.text).toBe(`a${spelled}`.repeat(65_000));
   });
 
+  it('is one text sooner where it is one of many on its page', () => {
+    expect(shownPiecesOf('a\u007fb', true, 3)).toMatchObject({ isSpelled: false, pieces: { length: 3 } });
+    expect(shownPiecesOf('a\u007fb', true, 2)).toEqual({
+      pieces: [{ text: 'a<U+007F>b', isHidden: false }],
+      isSpelled: true,
+    });
+  });
+
   it('keeps letters that are read from right to left as a piece of their own', () => {
     expect(piecesOf('\u05d0\u05d1 100 -> 200', true)).toEqual([
       { text: '\u05d0\u05d1', isHidden: false, isRightToLeft: true },

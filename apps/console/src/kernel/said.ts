@@ -34,15 +34,16 @@ export const markOf = (character: string): string =>
 export const piecesOf = (text: string, isMultiline = false): readonly Piece[] => runsOf(text, isMultiline).map(pieceOf);
 
 /**
- * The pieces that a page renders. A text of more than 500 pieces becomes one, with each mark spelled as in {@link
+ * The pieces that a page renders. A text of more than `max` pieces becomes one, with each mark spelled as in {@link
  * plain}. Then `isSpelled` is true, and the page must show the characters in the order in which they were sent.
  */
 export const shownPiecesOf = (
   text: string,
   isMultiline: boolean,
+  max: number = PIECES_MAX,
 ): { readonly pieces: readonly Piece[]; readonly isSpelled: boolean } => {
   const pieces = piecesOf(text, isMultiline);
-  return pieces.length <= PIECES_MAX
+  return pieces.length <= max
     ? { pieces, isSpelled: false }
     : { pieces: [{ text: pieces.map(spelled).join(''), isHidden: false }], isSpelled: true };
 };

@@ -12,9 +12,18 @@ export const cx = (...names: readonly (string | false | null | undefined)[]): st
  * A text that an agent, a tool or a caller chose: rendered as plain text, with marks for invisible characters. A
  * multiline text reads from left to right, as it was sent; runs of right-to-left letters are isolated, so that they do
  * not reorder the text around them.
+ * @param max how many elements it may become, for a text that is one of many on its page
  */
-export const Said = ({ text, isMultiline = false }: { readonly text: string; readonly isMultiline?: boolean }) => {
-  const { pieces, isSpelled } = shownPiecesOf(text, isMultiline);
+export const Said = ({
+  text,
+  isMultiline = false,
+  max,
+}: {
+  readonly text: string;
+  readonly isMultiline?: boolean;
+  readonly max?: number;
+}) => {
+  const { pieces, isSpelled } = shownPiecesOf(text, isMultiline, max);
   return (
     <bdi dir={isMultiline ? 'ltr' : undefined} className={isSpelled ? styles['asSent'] : undefined}>
       {pieces.map((piece, index) => {
