@@ -217,6 +217,11 @@ export abstract class ConnectorDriver {
   /** The tools that can be called, in the order of the config or of the server. `toolOf` knows those that are held, too. */
   abstract toolsOf(connector: LiveConnector): readonly ToolDescription[];
 
+  /** How long whoever is told its tools may keep the list, in milliseconds; null where nothing but the config changes it. */
+  toolsTtlMs(_connector: LiveConnector): number | null {
+    return null;
+  }
+
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(connector: LiveConnector, toolName: string, args: JsonObject): RequestFacts;
 

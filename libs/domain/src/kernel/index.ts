@@ -24,6 +24,7 @@ export * from './ids.js';
 export * from './job-queue.port.js';
 export * from './local-period.js';
 export * from './logger.port.js';
+export * from './mcp-protocol.js';
 export * from './meter.port.js';
 export * from './money.js';
 export * from './broken-stream.js';

@@ -1,13 +1,8 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
-import { RecentlyUsed } from '#libs/domain/kernel';
+import { MCP_HANDSHAKES, MCP_META, MCP_MODERN, RecentlyUsed, RPC_CODE } from '#libs/domain/kernel';
 
 import { isObject, UnreadableAnswer } from './rpc-message.js';
 import type { McpLine, McpWire, RpcReply, RpcRequest } from './mcp-wire.js';
-
-/** The revision without handshake and sessions: each request says all of itself. */
-export const MODERN = '2026-07-28';
-/** Those with a handshake, the newest first. */
-export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 export type Dialect = 'modern' | 'legacy';
 
@@ -27,20 +22,15 @@ export class RefusedQuestion extends Error {
 
 export const CLIENT_INFO: JsonObject = { name: 'agent-governance-service', version: '1' };
 
-const HEADER_MISMATCH = -32020;
-const UNSUPPORTED_VERSION = -32022;
-
-const META_PREFIX = 'io.modelcontextprotocol';
-
 /** The members of `_meta` that every request of the modern revision has. */
 export const modernMeta = (): JsonObject => ({
-  [`${META_PREFIX}/protocolVersion`]: MODERN,
-  [`${META_PREFIX}/clientInfo`]: CLIENT_INFO,
-  [`${META_PREFIX}/clientCapabilities`]: {},
+  [`${MCP_META}/protocolVersion`]: MCP_MODERN,
+  [`${MCP_META}/clientInfo`]: CLIENT_INFO,
+  [`${MCP_META}/clientCapabilities`]: {},
 });
 
 export const modernHeaders = (method: string): RpcRequest['headers'] => [
-  ['MCP-Protocol-Version', MODERN],
+  ['MCP-Protocol-Version', MCP_MODERN],
   ['Mcp-Method', method],
 ];
 
@@ -96,16 +86,16 @@ const dialectBy = (reply: RpcReply): Dialect => {
   }
 };
 
-const isModern = (code: number): boolean => code >= UNSUPPORTED_VERSION && code <= HEADER_MISMATCH;
+const isModern = (code: number): boolean => code >= RPC_CODE.unsupportedVersion && code <= RPC_CODE.headerMismatch;
 
 const byError = ({ code, data }: { readonly code: number; readonly data: JsonValue | undefined }): Dialect => {
   if (!isModern(code)) return 'legacy';
-  const supported = code === UNSUPPORTED_VERSION && isObject(data) ? data['supported'] : undefined;
+  const supported = code === RPC_CODE.unsupportedVersion && isObject(data) ? data['supported'] : undefined;
   return Array.isArray(supported) ? byVersions(supported) : 'modern';
 };
 
 const byVersions = (versions: readonly JsonValue[]): Dialect => {
-  if (versions.includes(MODERN)) return 'modern';
-  if (LEGACY.some((version) => versions.includes(version))) return 'legacy';
+  if (versions.includes(MCP_MODERN)) return 'modern';
+  if (MCP_HANDSHAKES.some((version) => versions.includes(version))) return 'legacy';
   throw new NoCommonRevision();
 };

@@ -62,6 +62,10 @@ export class McpDriver extends ConnectorDriver {
     return this.describedOf(connector)?.callable ?? [];
   }
 
+  override toolsTtlMs({ config }: LiveConnector): number {
+    return mcpConfigOf(config).tools_ttl_ms;
+  }
+
   override requestFacts({ discovered }: LiveConnector, toolName: string): RequestFacts {
     const tool = discovered?.tools.find(({ name }) => name === toolName);
     if (discovered === undefined || !tool || tool.observed === null) return {};

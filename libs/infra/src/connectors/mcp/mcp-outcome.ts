@@ -1,5 +1,5 @@
 import { type CallOutcome, failedOutcome, verdictOfStatus } from '#libs/domain/connectors';
-import { DomainError, ERROR_CATALOGUE, StoreUnavailable } from '#libs/domain/kernel';
+import { DomainError, ERROR_CATALOGUE, RPC_CODE, StoreUnavailable } from '#libs/domain/kernel';
 import { EgressFailure } from '#libs/infra/egress';
 
 import { outcomeOfFailure } from '../call-outcomes.js';
@@ -14,7 +14,15 @@ import { UnreadableAnswer } from './rpc-message.js';
 type Outcome = Pick<CallOutcome, 'status' | 'errorCode' | 'errorMessage'>;
 
 /** JSON-RPC errors by which a server says that it has not begun: it could not read the request, or knows no such tool. */
-const NOTHING_BEGAN: ReadonlySet<number> = new Set([-32600, -32601, -32602, -32700, -32020, -32021, -32022]);
+const NOTHING_BEGAN: ReadonlySet<number> = new Set([
+  RPC_CODE.invalidRequest,
+  RPC_CODE.methodNotFound,
+  RPC_CODE.invalidParams,
+  RPC_CODE.parseError,
+  RPC_CODE.headerMismatch,
+  RPC_CODE.missingCapability,
+  RPC_CODE.unsupportedVersion,
+]);
 
 const MAY_HAVE_RUN = 'The call may have run: read the state before you try again.';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#libs/crypto';
 import type { Vault } from '#libs/domain/connectors';
-import type { Clock } from '#libs/domain/kernel';
+import { type Clock, MCP_MODERN } from '#libs/domain/kernel';
 
-import { type Dialect, MODERN, McpDialects, modernHeaders, modernMeta } from './mcp-dialect.js';
+import { type Dialect, McpDialects, modernHeaders, modernMeta } from './mcp-dialect.js';
 import { type McpSession, McpSessions, sessionHeaders, type SessionOwner } from './mcp-sessions.js';
 import { type McpLine, McpWire, type RpcReply, type RpcRequest } from './mcp-wire.js';
 
@@ -52,7 +52,7 @@ export class McpServers {
 
   private modern(line: McpLine): McpServer {
     return {
-      protocol: MODERN,
+      protocol: MCP_MODERN,
       ask: async (method, params, { headers = [], meta = {}, mayStillSend } = {}) => {
         const message = this.message(method, { ...params, _meta: { ...modernMeta(), ...meta } });
         const own = [...modernHeaders(method), ...headers];

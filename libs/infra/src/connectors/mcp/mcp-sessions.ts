@@ -1,16 +1,16 @@
 import type { JsonObject } from '#libs/crypto';
 import type { LiveConnector, Vault } from '#libs/domain/connectors';
-import type { AgentId, Clock } from '#libs/domain/kernel';
+import { type AgentId, type Clock, MCP_HANDSHAKES } from '#libs/domain/kernel';
 import { EgressFailure } from '#libs/infra/egress';
 
 import { withCredential } from './mcp-credential.js';
-import { CLIENT_INFO, LEGACY, NoCommonRevision, RefusedQuestion } from './mcp-dialect.js';
+import { CLIENT_INFO, NoCommonRevision, RefusedQuestion } from './mcp-dialect.js';
 import type { McpLine, McpWire, RpcReply, RpcRequest } from './mcp-wire.js';
 import { UnreadableAnswer } from './rpc-message.js';
 
 /** A handshake that a server has answered. */
 export interface McpSession {
-  readonly protocol: (typeof LEGACY)[number];
+  readonly protocol: (typeof MCP_HANDSHAKES)[number];
   /** Null for a server that keeps none. */
   readonly id: string | null;
 }
@@ -96,7 +96,7 @@ export class McpSessions {
   }
 
   private async open(line: McpLine, nextId: () => number): Promise<McpSession> {
-    const params = { protocolVersion: LEGACY[0], capabilities: {}, clientInfo: CLIENT_INFO };
+    const params = { protocolVersion: MCP_HANDSHAKES[0], capabilities: {}, clientInfo: CLIENT_INFO };
     const message: JsonObject = { jsonrpc: '2.0', id: nextId(), method: 'initialize', params };
     const session = sessionIn(await this.wire.ask(line, { message, headers: [], isLegacy: true }));
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
@@ -133,7 +133,7 @@ const keyOf = ({ connector }: McpLine, owner: SessionOwner): string =>
 const sessionIn = (reply: RpcReply): McpSession => {
   if (reply.kind === 'refused') throw new RefusedQuestion(reply.response.status);
   if (reply.kind !== 'result') throw new NoCommonRevision();
-  const protocol = LEGACY.find((version) => version === reply.result['protocolVersion']);
+  const protocol = MCP_HANDSHAKES.find((version) => version === reply.result['protocolVersion']);
   if (protocol === undefined) throw new NoCommonRevision();
   const id = reply.headers.find(([name]) => name === 'mcp-session-id')?.[1] ?? null;
   if (id !== null && !SESSION_ID.test(id)) throw new EgressFailure('broken', true);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { canonicalBytes, type JsonObject } from '#libs/crypto';
 import type { LiveConnector } from '#libs/domain/connectors';
 import { mcpConfigOf } from '#libs/domain/connectors/mcp';
-import type { Clock, EndSignal, ErrorCode } from '#libs/domain/kernel';
+import { type Clock, type EndSignal, type ErrorCode, RPC_CODE } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse, type EgressStream } from '#libs/infra/egress';
 import { CallEnd, GrowingBuffer } from '#libs/infra/runtime';
 
@@ -55,7 +55,6 @@ const RETRY_MAX_MS = 10_000;
 const ANSWERED_REQUESTS_MAX = 16;
 /** Of a request whose answer nobody waits for. */
 const ASIDE_TIMEOUT_MS = 5_000;
-const METHOD_NOT_FOUND = -32601;
 
 /** JSON-RPC messages to an MCP server over Streamable HTTP, each byte of them through the egress door. */
 export class McpWire {
@@ -205,7 +204,11 @@ export class McpWire {
       const said: JsonObject =
         method === 'ping'
           ? { jsonrpc: '2.0', id, result: {} }
-          : { jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message: 'This client answers no such request.' } };
+          : {
+              jsonrpc: '2.0',
+              id,
+              error: { code: RPC_CODE.methodNotFound, message: 'This client answers no such request.' },
+            };
       const aside = { ...line, deadlineMonotonicMs: this.clock.monotonicMs() + ASIDE_TIMEOUT_MS };
       const answer = { message: said, headers: request.headers, isLegacy: true };
       // Beside the call: whether the server hears of it changes nothing of its outcome.
