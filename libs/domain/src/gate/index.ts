@@ -147,6 +147,7 @@ export {
   type IntendedCall,
   IntentNonces,
   IntentRefused,
+  isSameCall,
   MustAsk,
   type NonceHolder,
   type NonceReservation,

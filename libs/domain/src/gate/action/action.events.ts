@@ -95,6 +95,9 @@ export interface SubmittedIntent {
   readonly exp: number;
 }
 
+/** The way a call came in, other than `POST /v1/actions`. */
+export type SubmissionOrigin = 'mcp';
+
 /** What the agent asked for. The event holds digests; the arguments themselves are in the payload store. */
 export interface Submission {
   readonly action: ActionId;
@@ -130,6 +133,8 @@ export interface Submission {
    * intents.
    */
   readonly intent?: SubmittedIntent;
+  /** Absent if the call came through `POST /v1/actions`. In no digest. */
+  readonly origin?: SubmissionOrigin;
   /** From the header `traceparent`; absent if the header was missing or invalid. In no digest. */
   readonly trace?: TraceContext;
   /**

@@ -20,6 +20,7 @@ export {
   type ExecutionStatus,
   type ShadowDecision,
   type Submission,
+  type SubmissionOrigin,
   type SubmittedIntent,
   type WitnessVerdict,
 } from './action.events.js';

@@ -14,6 +14,7 @@ import {
   type ActionMode,
   type Decision,
   type Submission,
+  type SubmissionOrigin,
   type SubmittedIntent,
   comparisonDigestOf,
   requestDigestOf,
@@ -44,6 +45,8 @@ export interface ActionRequest {
   readonly intent: readonly string[];
   /** Null if the request had no valid trace context. */
   readonly trace: TraceContext | null;
+  /** `mcp`: the call came through the MCP door. Absent: through `POST /v1/actions`. */
+  readonly origin?: SubmissionOrigin;
 }
 
 /** A signed intent that has passed checks 1 to 12 for this call. */
@@ -65,15 +68,21 @@ export interface CanonicalRequest extends ActionRequest {
 }
 
 /** @throws {StrictJsonError} if the arguments are invalid (rule FORM-7) */
-export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
-  const { args } = request;
+export const canonicalArguments = (
+  args: ActionRequest['args'],
+): { readonly canonicalArgs: string; readonly argsDigest: Digest } => {
   if (args instanceof StrictJsonError) throw args;
   const { bytes, digest } = checkArguments(args);
-  const canonicalArgs = Buffer.from(bytes).toString('utf8');
+  return { canonicalArgs: Buffer.from(bytes).toString('utf8'), argsDigest: digest };
+};
+
+/** @throws {StrictJsonError} if the arguments are invalid (rule FORM-7) */
+export const canonicalRequest = (request: ActionRequest): CanonicalRequest => {
+  const { canonicalArgs, argsDigest } = canonicalArguments(request.args);
   const name = parseToolName(request.tool);
   return {
     canonicalArgs,
-    argsDigest: digest,
+    argsDigest,
     name,
     signed: null,
     ...(request as ActionRequest & { args: JsonObject }),
@@ -108,7 +117,7 @@ export const resolveTool = (
  * is not resolved again.
  */
 export const comparisonOf = (
-  request: CanonicalRequest,
+  request: Pick<CanonicalRequest, 'tool' | 'canonicalArgs' | 'mode' | 'onBehalfOf' | 'session'>,
   toolDigest: Digest | null,
 ): { request: Digest; comparison: Digest } => {
   const digest = requestDigestOf(request, toolDigest);
@@ -165,7 +174,8 @@ export const submissionOf = (
     intent_hash: null,
     input_digest: input.digest,
   };
-  const traced = request.trace === null ? submission : { ...submission, trace: request.trace };
+  const from = request.origin === undefined ? submission : { ...submission, origin: request.origin };
+  const traced = request.trace === null ? from : { ...from, trace: request.trace };
   return request.signed === null ? traced : signedSubmission(traced, request.signed);
 };
 

@@ -3,6 +3,7 @@ export {
   type ActionRequest,
   builtinDecision,
   type CanonicalRequest,
+  canonicalArguments,
   canonicalRequest,
   comparisonOf,
   inputDocument,

@@ -3,4 +3,5 @@ export { IntentNonces, type NonceHolder, type NonceReservation } from './intent-
 export { IntentRefused } from './intent-refusal.js';
 export { checkIntent, type IntendedCall } from './judge-intent.js';
 export { MustAsk, SubmitAction, type SubmittedAction } from './submit-action.command.js';
+export { isSameCall } from './used-key.js';
 export { SubmitActionHandler } from './submit-action.handler.js';

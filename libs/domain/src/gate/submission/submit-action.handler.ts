@@ -1,5 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { INTENT_REPLAY, StrictJsonError } from '#libs/crypto';
+import { type Digest, INTENT_REPLAY, StrictJsonError } from '#libs/crypto';
 import { agentDecider } from '../../agents/index.js';
 import {
   derivedId,
@@ -34,6 +34,7 @@ import { record, submissionOfCall } from './record-call.js';
 import { reserveNonce } from './reserve-nonce.js';
 import { start, takeBack } from './start-call.js';
 import { MustAsk, SubmitAction, type SubmittedAction } from './submit-action.command.js';
+import { repeatOf, requireAnIdToJoin, WouldWait } from './repeated-call.js';
 import { KeyIsUsed, originalOf, replay, requireUnusedKey, usedKeyOr } from './used-key.js';
 
 /**
@@ -106,18 +107,51 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     request: CanonicalRequest,
     id: ActionId,
   ): Promise<SubmittedAction> {
-    const accepted = await this.acceptAsked(command, request, id).catch(onlyUsedKey);
+    const accepted = await this.acceptAsked(command, request, id).catch(onlyWouldWait).catch(onlyUsedKey);
+    if (accepted instanceof WouldWait) return this.acceptRepeatable(command, request, accepted);
     if (!(accepted instanceof KeyIsUsed)) return accepted;
     // The id is derived from this command, so only two others can have used it: a call that took over its nonce, or a
     // sweeper that freed its reservations. Both abandon the id, because this append came so late.
     throw request.intent.length > 0 ? intentRefused(INTENT_REPLAY) : new DomainError('service_unavailable');
   }
 
-  private async acceptAsked(command: SubmitAction, request: CanonicalRequest, id: ActionId): Promise<SubmittedAction> {
+  /**
+   * A call that its caller may repeat without a key (rule MCP-3): its id comes from what is asked, so a repeat finds the
+   * action that still waits. An action that has ended is never the answer to a repeat: the next generation is another
+   * question to people.
+   */
+  private async acceptRepeatable(
+    command: SubmitAction,
+    request: CanonicalRequest,
+    first: WouldWait,
+  ): Promise<SubmittedAction> {
+    let { comparison } = first;
+    const idOfGeneration = (generation: number): ActionId =>
+      this.ids.actionId(command.org, command.agent, `\0mcp\0${comparison}`, generation);
+    for (let look = 1; look <= MAX_LOOKS; look += 1) {
+      const latest = await lastGeneration(this.gate.store, idOfGeneration);
+      const repeated = latest < 0 ? null : await repeatOf(this.gate, idOfGeneration(latest));
+      if (repeated !== null) return repeated;
+      const accepted = await this.acceptAsked(command, request, idOfGeneration(latest + 1), comparison)
+        .catch(onlyWouldWait)
+        .catch(onlyUsedKey);
+      if (accepted instanceof WouldWait) ({ comparison } = accepted);
+      else if (!(accepted instanceof KeyIsUsed)) return accepted;
+    }
+    throw new DomainError('service_unavailable');
+  }
+
+  /** @param joins of a repeatable call: the comparison digest that its id comes from */
+  private async acceptAsked(
+    command: SubmitAction,
+    request: CanonicalRequest,
+    id: ActionId,
+    joins: Digest | null = null,
+  ): Promise<SubmittedAction> {
     const call = await askedCall(this.gate, command, request, id);
-    if (!mayBeNamedSince(this.gate, call)) return this.accept(call);
+    if (!mayBeNamedSince(this.gate, call)) return this.accept(call, joins);
     await askServer(this.gate, call.connector);
-    return this.accept(await askedCall(this.gate, command, request, id));
+    return this.accept(await askedCall(this.gate, command, request, id), joins);
   }
 
   /**
@@ -139,13 +173,13 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     }
   }
 
-  private async accept(call: CallAtGate): Promise<SubmittedAction> {
+  private async accept(call: CallAtGate, joins: Digest | null = null): Promise<SubmittedAction> {
     const { org, metadata } = call.command;
     requireUnusedKey(call);
     this.gate.requireSealingKeepsUp(org);
     const input = judgedInput(call);
     const document = inputDocument(input);
-    const { decision, approval, context, shadow, charges } = await this.judged(call, input);
+    const { decision, approval, context, shadow, charges } = await this.judged(call, input, joins);
     const submission = submissionOfCall(this.ids, call, document.digest);
     if (context !== null) await this.payloads.put(context);
     const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
@@ -170,9 +204,10 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   }
 
   /** Judges the call, makes it wait if people are to be asked, and reserves its nonce and its budget charges. */
-  private async judged(call: CallAtGate, input: PolicyInput): Promise<JudgedCall> {
+  private async judged(call: CallAtGate, input: PolicyInput, joins: Digest | null): Promise<JudgedCall> {
     const refused = refusedByGate(call);
     const judgement = refused ? null : await judgedByPolicy(this.policy, call, input);
+    if (judgement) requireAnIdToJoin(call, judgement, joins);
     const shadow = judgement && judgedInShadow(this.policy, call, input, judgement);
     const held = judgement ? await heldCall(this.gate, call, input, judgement) : withoutApproval(refused as Decision);
     const { signed } = call.request;
@@ -198,9 +233,17 @@ interface JudgedCall extends ChargedCall {
 
 /** Refusals by cached state that the current state might not give. */
 const mayBeOtherwise = (error: unknown): boolean =>
-  error instanceof RequirementMoved || error instanceof KeyIsUsed || error instanceof IntentRefused;
+  error instanceof RequirementMoved ||
+  error instanceof KeyIsUsed ||
+  error instanceof WouldWait ||
+  error instanceof IntentRefused;
 
 const onlyUsedKey = (error: unknown): KeyIsUsed => {
   if (error instanceof KeyIsUsed) return error;
+  throw error;
+};
+
+const onlyWouldWait = (error: unknown): WouldWait => {
+  if (error instanceof WouldWait) return error;
   throw error;
 };

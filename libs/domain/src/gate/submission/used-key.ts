@@ -1,7 +1,8 @@
+import { StrictJsonError } from '#libs/crypto';
 import { DomainError, streamRef, type ActionId } from '../../kernel/index.js';
 import { actionDecider, type Submission, type LivingAction, IDEMPOTENCY_WINDOW_MS } from '../action/index.js';
 import type { GateKernel } from '../kernel/index.js';
-import { comparisonOf, type CanonicalRequest } from '../judgement/index.js';
+import { type ActionRequest, canonicalArguments, comparisonOf, type CanonicalRequest } from '../judgement/index.js';
 import type { CallAtGate } from './call-at-gate.js';
 import type { SubmittedAction } from './submit-action.command.js';
 
@@ -43,6 +44,21 @@ export const originalOf = async (gate: GateKernel, id: ActionId, now: string): P
 /** Whether the action was made by the same request, even if its tool's definition has changed since. */
 export const isSameRequest = (submission: Submission, request: CanonicalRequest): boolean =>
   comparisonOf(request, submission.tool_digest).comparison === submission.comparison_digest;
+
+/** The same, of a request as the API accepted it. One without a canonical form made no action. */
+export const isSameCall = (
+  submission: Submission,
+  request: Pick<ActionRequest, 'tool' | 'args' | 'mode' | 'onBehalfOf' | 'session'>,
+): boolean => {
+  try {
+    const { canonicalArgs } = canonicalArguments(request.args);
+    const { comparison } = comparisonOf({ ...request, canonicalArgs }, submission.tool_digest);
+    return comparison === submission.comparison_digest;
+  } catch (error) {
+    if (error instanceof StrictJsonError) return false;
+    throw error;
+  }
+};
 
 /**
  * The answer to a call under a used key (rule GATE-12).
