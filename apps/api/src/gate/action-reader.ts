@@ -93,10 +93,15 @@ export class ActionReader {
    * is no result or it is no longer stored. Parsed late because the parsed value takes up to thirty times the memory of
    * its text, and many responses may wait to be written.
    */
-  async resultOf({ submission, outcome }: LivingAction): Promise<() => JsonValue> {
-    const digest = outcome?.result_digest ?? null;
-    const document = digest === null ? null : await this.payloads.get(submission.action, 'result', digest);
+  async resultOf(action: LivingAction): Promise<() => JsonValue> {
+    const document = await this.resultTextOf(action);
     return () => valueIn(document);
+  }
+
+  /** The recorded result of the tool in RFC 8785 form; null if there is none or it is no longer stored. */
+  async resultTextOf({ submission, outcome }: LivingAction): Promise<string | null> {
+    const digest = outcome?.result_digest ?? null;
+    return digest === null ? null : this.payloads.get(submission.action, 'result', digest);
   }
 
   /**

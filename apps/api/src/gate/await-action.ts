@@ -78,6 +78,28 @@ export class AwaitAction {
     });
   }
 
+  /**
+   * Waits until the action is sealed, whoever it still waits for, or the wait ends.
+   * @param mayWait called at each look while it is not sealed
+   * @throws whatever `mayWait` throws: a Stop ends the wait at once, and the action continues
+   */
+  async sealed(
+    id: ActionId,
+    caller: Waiter,
+    patience: Patience,
+    mayWait: () => Promise<unknown>,
+  ): Promise<ReadAction | null> {
+    const isSign = (message: string): boolean => message !== 'recorded';
+    const channels = [actionChannel(id), orgChannel(caller.org)];
+    const signs = { channels, isSign, isNew: false, mayBeSealed: true };
+    return this.until({ id, org: caller.org }, signs, patience, async (read) => {
+      await caller.stillAllowed();
+      if (read === null || read.deed !== null) return true;
+      await mayWait();
+      return false;
+    });
+  }
+
   private async until(
     { id, org }: { id: ActionId; org: OrgId },
     { channels, isSign, isNew, mayBeSealed }: Signs,

@@ -10,6 +10,7 @@ import { ActionDetail, ActionWords } from './action-detail.js';
 import { AwaitAction } from './await-action.js';
 import { CancelActionController } from './cancel-action.controller.js';
 import { ConfirmAgainController } from './confirm-again.controller.js';
+import { GateCalls } from './gate-calls.js';
 import { GetActionController } from './get-action.controller.js';
 import { JudgedAmounts } from './judged-amounts.js';
 import { ListActionsController } from './list-actions.controller.js';
@@ -46,6 +47,7 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     ListActionsHandler,
     ActionReader,
     AwaitAction,
+    GateCalls,
     SealedAnswers,
     LongPolls,
     NamedKeys,
@@ -58,6 +60,6 @@ import { VerifyIntentController } from './verify-intent.controller.js';
     OrganizationTools,
     ServedWords,
   ],
-  exports: [ActionReader, RuleDescriptions],
+  exports: [ActionReader, AwaitAction, GateCalls, LongPolls, OrganizationTools, RuleDescriptions],
 })
 export class GateModule {}

@@ -7,6 +7,7 @@ import { JUDGED_SINCE, startEdge, type TestEdge } from '../../../../test/http/ed
 import { RawConnection } from '../../../../test/http/raw-http.js';
 import { ActionReader } from './action-reader.js';
 import { AwaitAction } from './await-action.js';
+import { GateCalls } from './gate-calls.js';
 import { SubmitActionController } from './submit-action.controller.js';
 
 /** How long the access guard's judgement of the caller holds (rule KEY-4). */
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const unused = [AwaitAction, ActionReader, GateKernel].map((provide) => ({ provide, useValue: {} }));
   edge = await startEdge({
     controllers: [SubmitActionController],
-    providers: [{ provide: CommandBus, useValue: gate }, ...unused],
+    providers: [GateCalls, { provide: CommandBus, useValue: gate }, ...unused],
   });
   edge.clock.stop();
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import { courseOf, statusOf, type ActionStatus, type LivingAction } from '#libs/domain/gate';
-import { DomainError, epochMsOf, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
+import { type DeedId, DomainError, epochMsOf, ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { ReadAction } from './action-reader.js';
 
 /**
@@ -28,17 +28,24 @@ export const refuseUnrun = (
   view: JsonObject,
   call: { readonly hasKey: boolean; readonly isReplay: boolean; readonly nowMs: number },
 ): void => {
-  const status = unrunStatusOf(action);
-  if (status === null) return;
-  if (deed === null) {
-    throw new DomainError('service_unavailable', {
-      message: call.hasKey
-        ? 'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.'
-        : 'The call is refused, and the refusal recorded, but it could not be sealed yet. Nothing was run; read the action later.',
-    });
-  }
-  const { code, message } = refusalOf(action, status, call);
+  const refusal = refusalOf(action, call.isReplay);
+  if (refusal === null) return;
+  requireSealed(deed, call.hasKey);
+  const { code, message } = refusal;
   throw new DomainError(code, { message, extra: { action: view }, ...retryAfterOf(action, call.nowMs) });
+};
+
+/**
+ * A refusal is told when it is sealed, or not at all (rule GATE-4).
+ * @throws {DomainError} service_unavailable
+ */
+export const requireSealed = (deed: DeedId | null, hasKey: boolean): void => {
+  if (deed !== null) return;
+  throw new DomainError('service_unavailable', {
+    message: hasKey
+      ? 'The refusal is recorded but could not be sealed yet. Send the same request with the same Idempotency-Key again.'
+      : 'The call is refused, and the refusal recorded, but it could not be sealed yet. Nothing was run; read the action later.',
+  });
 };
 
 /** Counts down to the recorded reset; 0 after it. So a replay counts down to the same time (rule GATE-13). */
@@ -47,12 +54,15 @@ const retryAfterOf = ({ decision }: LivingAction, nowMs: number): { readonly ret
     ? {}
     : { retryAfterSeconds: Math.max(0, Math.ceil((epochMsOf(decision.retry_at) - nowMs) / 1000)) };
 
-interface Refusal {
+export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-const refusalOf = (action: LivingAction, status: Unrun, { isReplay }: { readonly isReplay: boolean }): Refusal => {
+/** Why an action did not run and never will, in the words for its agent; null if it ran, or still may. */
+export const refusalOf = (action: LivingAction, isReplay: boolean): Refusal | null => {
+  const status = unrunStatusOf(action);
+  if (status === null) return null;
   const { decision, approval } = action;
   if (status === 'expired') return { code: 'approval_expired', message: ERROR_CATALOGUE.approval_expired.message };
   if (status === 'cancelled') return { code: 'conflict', message: CANCELLED };
