@@ -40,6 +40,11 @@ const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   service_unavailable: 1,
 };
 
+/** RFC 9728, section 3: before the path of the resource. */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
+/** A path that can stand in a header as it is. */
+const RESOURCE_PATH = /^(?:\/[a-z0-9-]+)+$/;
+
 const BEARER = 'Bearer realm="service"';
 
 /** RFC 6750, section 3: what was wrong with the token. Other 401 codes get the bare challenge (rule KEY-9). */
@@ -54,6 +59,7 @@ export class ErrorAnswers {
   constructor(
     private readonly docsUrl: () => string,
     private readonly routes: RouteTable,
+    private readonly baseUrl: () => string,
   ) {}
 
   /**
@@ -62,13 +68,29 @@ export class ErrorAnswers {
    */
   answerFor(error: unknown, exchange: Exchange): Answer {
     const known = this.understand(error, exchange);
-    const answer = this.render(known, exchange.requestId, exchange.route, allowOf(error));
+    const answer = this.render(known, exchange.requestId, exchange.route, {
+      ...allowOf(error),
+      ...this.metadataFor(known.code, exchange),
+    });
     if (!(exchange.route?.page ?? isConsolePath(exchange.path))) return answer;
     const { method = '', url: target = '' } = exchange.request;
     const shown = pageAnswerTo(known, { method, target, requestId: exchange.requestId });
     // When to come again and which methods there are is said in the same headers; who to be is said by /login.
     const headers = Object.entries(answer.headers).filter(([name]) => name === 'Retry-After' || name === 'Allow');
     return { ...shown, headers: { ...Object.fromEntries(headers), ...shown.headers } };
+  }
+
+  /**
+   * The challenge of a protected resource (RFC 9728, section 5.1), in the place of the bare one: clients of MCP go on from
+   * its address, which must be absolute.
+   */
+  private metadataFor(code: ErrorCode, { route, path }: Exchange): Readonly<Record<string, string>> {
+    const challenge = route?.isProtectedResource === true ? challengeOf(code, route) : null;
+    if (route === null || challenge === null) return {};
+    const [resource] = RESOURCE_PATH.exec(path) ?? [''];
+    const metadata = `resource_metadata="${this.baseUrl()}${RESOURCE_METADATA_PATH}${resource}"`;
+    const scope = challenge.includes('scope=') ? '' : `, scope="${route.scopes.join(' ')}"`;
+    return { 'WWW-Authenticate': `${challenge}, ${metadata}${scope}` };
   }
 
   /** Translates what the edge, the framework and the adapters throw into the catalogue. */
@@ -120,9 +142,9 @@ export class ErrorAnswers {
       status: error.status,
       headers: {
         'Content-Type': JSON_CONTENT_TYPE,
-        ...headers,
         ...(retryAfterSeconds === null ? {} : { 'Retry-After': String(retryAfterSeconds) }),
         ...(challenge === null ? {} : { 'WWW-Authenticate': challenge }),
+        ...headers,
       },
       body: JSON.stringify({ error: envelope }),
     };

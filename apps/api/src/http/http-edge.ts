@@ -62,7 +62,11 @@ export class HttpEdge implements EdgeParts {
     this.sources = { clock: options.clock, randomness: options.randomness };
     this.versions = options.versions ?? new ApiVersions();
     this.site = new Site(options.baseUrl);
-    this.answers = new ErrorAnswers(() => options.docsUrl ?? `${this.site.baseUrl}/docs`, this.routes);
+    this.answers = new ErrorAnswers(
+      () => options.docsUrl ?? `${this.site.baseUrl}/docs`,
+      this.routes,
+      () => this.site.baseUrl,
+    );
     this.accessLog = new AccessLog(options.logger);
     this.meter = options.meter ?? NO_METER;
     this.failures = new FailureLog(options.logger);

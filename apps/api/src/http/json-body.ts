@@ -1,6 +1,7 @@
 import {
   bodyProfile,
   type JsonObject,
+  type JsonProfile,
   type JsonValue,
   StrictJsonError,
   strictJsonInPieces,
@@ -61,18 +62,35 @@ const JSON_SPACE: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20]);
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => JSON_SPACE.has(byte));
 
 const parse = async (bytes: Uint8Array, maxBytes: number): Promise<JsonValue> => {
-  const pieces = strictJsonInPieces(bytes, bodyProfile({ maxBytes, maxDepth: MAX_DEPTH }));
   try {
-    for (;;) {
-      const piece = pieces.next();
-      if (piece.done === true) return piece.value;
-      await turns.next();
-    }
+    return await strictValue(bytes, bodyProfile({ maxBytes, maxDepth: MAX_DEPTH }));
   } catch (error) {
     if (error instanceof StrictJsonError) throw refusalOf(error);
     throw error;
   }
 };
+
+/**
+ * The value that bytes hold, read in turns.
+ * @throws {StrictJsonError}
+ */
+export const strictValue = async (bytes: Uint8Array, profile: JsonProfile): Promise<JsonValue> => {
+  const pieces = strictJsonInPieces(bytes, profile);
+  for (;;) {
+    const piece = pieces.next();
+    if (piece.done === true) return piece.value;
+    await turns.next();
+  }
+};
+
+/** What is wrong with a body, as a sentence with the place, and whether it is JSON all the same. */
+export const explained = ({
+  reason,
+  offset,
+}: StrictJsonError): { readonly isJson: boolean; readonly sentence: string } => ({
+  isJson: !NOT_JSON.has(reason),
+  sentence: `${EXPLANATIONS[reason]} See byte ${offset}.`,
+});
 
 const refusalOf = (cause: StrictJsonError): DomainError => {
   const { reason, offset, path } = cause;

@@ -54,6 +54,8 @@ export class RouteTable {
       stop: 'refuses',
       confirms: 'guard',
       argumentFaults: 'refused',
+      rawBody: false,
+      isProtectedResource: false,
       page: false,
       has: () => true,
       timeoutMs: DEFAULT_TIMEOUT_MS,

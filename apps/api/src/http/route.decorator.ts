@@ -54,6 +54,10 @@ export interface RouteOptions {
    * else is wrong. `judged_if_signed`: only with the header `Service-Intent`. Default `refused`.
    */
   readonly argumentFaults?: 'refused' | 'judged' | 'judged_if_signed';
+  /** The handler reads the body, whose form is another protocol's: it is bounded, and otherwise left as it was sent. */
+  readonly rawBody?: boolean;
+  /** A resource of RFC 9728: the challenge of a refusal names where its metadata is. */
+  readonly isProtectedResource?: boolean;
   /** A page that people open in a browser: what is refused is a page too, and who is not signed in is sent to /login. */
   readonly page?: boolean;
   /** Which of the paths that the pattern matches there are, by their parameters. Default: all. Judged as the path itself is. */

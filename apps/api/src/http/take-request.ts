@@ -29,7 +29,7 @@ export const takeRequest = async (request: FastifyRequest, exchange: Exchange, r
 };
 
 const takeBody = async (exchange: Exchange, route: RouteEntry): Promise<object | undefined> => {
-  if (route.method === 'GET' || route.method === 'DELETE') return undefined;
+  if (route.method === 'GET' || route.method === 'DELETE' || route.rawBody) return undefined;
   const shape = route.bodyShape ?? NoFields;
   // Where no field is required, no body means the same as the empty object. Elsewhere no body is not JSON.
   const isLeftOut = exchange.body.byteLength === 0 && judgeShape(shape, {}).problems.length === 0;

@@ -9,6 +9,7 @@ import {
   mailSender,
   networks,
   oneOf,
+  origins,
   path,
   postgresUrl,
   redisUrl,
@@ -114,6 +115,13 @@ const SETTINGS = {
     null,
     'Private addresses that connectors may reach, comma separated hosts or CIDR ranges. In dev all private addresses are allowed.',
     allowEntries,
+    [],
+  ),
+  mcpOrigins: setting<readonly string[]>(
+    'SERVICE_MCP_ORIGINS',
+    null,
+    'Web origins beside its own whose pages may call /mcp, comma separated: https://inspector.example. A request without the header Origin comes from no page and needs none.',
+    origins,
     [],
   ),
   trustedProxies: setting<readonly string[]>(

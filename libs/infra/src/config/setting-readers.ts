@@ -143,6 +143,14 @@ export const allowEntries = (text: string): readonly string[] => {
   return list(text);
 };
 
+/** As browsers write them in the header Origin (RFC 6454, section 6.2). */
+export const origins = (text: string): readonly string[] => {
+  const wrong = list(text).find((entry) => !URL.canParse(entry) || new URL(entry).origin !== entry);
+  return wrong === undefined
+    ? list(text)
+    : problem(`must list origins such as https://app.example:8443; "${wrong}" is none`);
+};
+
 /** As text: what it orders counts its hits from when it is armed. */
 export const failpointOrders = (text: string): string => {
   try {
