@@ -21,7 +21,7 @@ const CONTEXTS = [
 
 /** The folders of each tree that serve all contexts. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  'apps/api/src': ['console', 'health', 'http', 'lists', 'openapi', 'pages'],
+  'apps/api/src': ['console', 'health', 'http', 'lists', 'mcp', 'openapi', 'pages'],
   'apps/console/src': ['design', 'kernel', 'kit', 'shell'],
   'apps/projector/src': ['rebuild'],
   'apps/worker/src': [],

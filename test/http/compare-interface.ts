@@ -96,11 +96,12 @@ const compareOperation = (
     [
       'body fields',
       sorted(route.bodyShape ? fieldsOf(route.bodyShape) : []),
-      sorted(bodyFieldsOf(operation, description)),
+      // The fields of another protocol's messages are declared by no class.
+      route.rawBody ? [] : sorted(bodyFieldsOf(operation, description)),
     ],
     [
       'body size',
-      route.bodyShape ? `At most ${sizeOf(route.maxBodyBytes)}.` : null,
+      route.bodyShape || route.rawBody ? `At most ${sizeOf(route.maxBodyBytes)}.` : null,
       operation.requestBody?.description ?? null,
     ],
     ['Idempotency-Key', route.idempotency !== 'none', namesIn('header', parameters).includes('Idempotency-Key')],

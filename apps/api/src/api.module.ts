@@ -28,6 +28,7 @@ import { HttpEdgeModule } from './http/http-edge.module.js';
 import type { HttpEdge } from './http/http-edge.js';
 import { InsightsModule } from './insights/insights.module.js';
 import { LedgerModule } from './ledger/ledger.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ErrorPagesController } from './pages/error-pages.controller.js';
 import { PeopleModule, SessionModule } from './people/people.module.js';
@@ -61,6 +62,7 @@ export class ApiModule {
         PeopleModule,
         InsightsModule,
         EventsModule,
+        McpModule.forRoot({ origins: deployment.config.mcpOrigins }),
         ConsoleModule.forRoot({ showsKit: deployment.config.env === 'dev' }),
       ],
       controllers: [OpenApiController, ErrorPagesController, SignInPagesController],

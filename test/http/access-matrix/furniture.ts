@@ -32,6 +32,7 @@ export const pathOn = (template: string, furniture: Furniture): string => {
   return template
     .replace('/v1/agents/{id}', `/v1/agents/${agent}`)
     .replace('/v1/connectors/{id}', `/v1/connectors/${connector}`)
+    .replace('/mcp/{name}', `/mcp/${connector}`)
     .replace(VERSIONED, `/v1/policies/${policy}`)
     .replace('/v1/actions/{id}', `/v1/actions/${action}`)
     .replace('/v1/approvals/{id}', `/v1/approvals/${approval}`)

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Digest, JsonObject, JsonValue } from '#libs/crypto';
+import type { Digest, JsonObject } from '#libs/crypto';
 import { type LiveConnector, ToolDefinitions, type ToolDescription } from '#libs/domain/connectors';
+import { withoutMarks } from './shown-schema.js';
 
 /** A tool and the connector that has it. */
 export interface OwnedTool {
@@ -44,12 +45,4 @@ const wordsIn = (body: string): Pick<ToolDescription, 'description' | 'inputSche
     description: typeof description === 'string' ? description : null,
     inputSchema: withoutMarks(inputSchema ?? {}) as JsonObject,
   };
-};
-
-/** The service itself puts arguments into headers for the server; whoever calls through it has nothing to do with that. */
-const withoutMarks = (schema: JsonValue): JsonValue => {
-  if (schema === null || typeof schema !== 'object') return schema;
-  if (Array.isArray(schema)) return schema.map(withoutMarks);
-  const kept = Object.entries(schema).filter(([name, value]) => name !== 'x-mcp-header' || typeof value !== 'string');
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutMarks(value)]));
 };

@@ -35,7 +35,6 @@ interface Resumption {
 
 /** The open streams of this process: opens them, writes to them, judges their credentials again, and lets them end. */
 export class EventStreams {
-  private readonly limits = new OpenStreams();
   /** Each with what judges its credential again. */
   private readonly open = new Map<EventStream, () => void>();
   private ticking: NodeJS.Timeout | null = null;
@@ -44,6 +43,7 @@ export class EventStreams {
     private readonly reader: EventReader,
     private readonly bus: Bus,
     private readonly clock: Clock,
+    private readonly limits: OpenStreams = new OpenStreams(),
   ) {}
 
   /**

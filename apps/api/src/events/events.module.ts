@@ -5,6 +5,7 @@ import { EventHydration, EventViewpoint } from './event-hydration.js';
 import { EventReader } from './event-reader.js';
 import { EventStreams } from './event-streams.js';
 import { instanceName } from './instance-name.js';
+import { OpenStreams } from './open-streams.js';
 import { StreamEventsController } from './stream-events.controller.js';
 
 /** What is told as it happens. */
@@ -13,6 +14,7 @@ import { StreamEventsController } from './stream-events.controller.js';
   providers: [
     EventViewpoint,
     EventHydration,
+    OpenStreams,
     {
       provide: EventReader,
       inject: [PublicEventReads, EventStore, Bus, Clock, Logger, EventHydration, Randomness],
@@ -28,10 +30,12 @@ import { StreamEventsController } from './stream-events.controller.js';
     },
     {
       provide: EventStreams,
-      inject: [EventReader, Bus, Clock],
-      useFactory: (reader: EventReader, bus: Bus, clock: Clock) => new EventStreams(reader, bus, clock),
+      inject: [EventReader, Bus, Clock, OpenStreams],
+      useFactory: (reader: EventReader, bus: Bus, clock: Clock, limits: OpenStreams) =>
+        new EventStreams(reader, bus, clock, limits),
     },
   ],
+  exports: [EventReader, OpenStreams],
 })
 export class EventsModule implements OnModuleDestroy {
   constructor(private readonly reader: EventReader) {}

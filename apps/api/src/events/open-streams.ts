@@ -7,7 +7,7 @@ const PER_ORGANIZATION = 200;
 /** Nobody knows when another one ends; sooner than this is no use. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Counts the streams that each caller, and each organization, holds open. */
+/** Counts the streams, of events and of the MCP door, that each caller, and each organization, holds open. */
 export class OpenStreams {
   private readonly counts = new Map<string, number>();
 

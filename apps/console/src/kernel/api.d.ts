@@ -1160,6 +1160,124 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear that the tools behind /mcp are other ones
+         * @description The stream of the handshake revisions: `notifications/tools/list_changed`. Every stream ends after 30 minutes; come
+         *     again. Counted with the streams of `GET /v1/events`.
+         */
+        get: operations["listenToMcp"];
+        put?: never;
+        /**
+         * Call the tools of all connectors by the Model Context Protocol
+         * @description Streamable HTTP of the revisions 2026-07-28, 2025-11-25, 2025-06-18 and 2025-03-26, told apart by each request
+         *     (docs/mcp.md). Each `tools/call` is an action: the gate decides it, and its outcome is sealed. Names are
+         *     `<connector>__<tool>`. A refusal by policy, budget, Stop or person is a result with `isError`; what keeps a message out
+         *     before it is one, such as a key that is not valid, is an error envelope.
+         */
+        post: operations["sendMcpMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a connector. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Hear that the tools of a connector are other ones
+         * @description As `GET /mcp`, for one connector.
+         */
+        get: operations["listenToMcpConnector"];
+        put?: never;
+        /**
+         * Call the tools of one connector by the Model Context Protocol
+         * @description As `POST /mcp`, with the tools of one connector, under the names that they have there.
+         */
+        post: operations["sendMcpMessageToConnector"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a client has to know to call /mcp (RFC 9728)
+         * @description Agent keys are the bearer tokens, so no authorization server is named.
+         */
+        get: operations["getProtectedResource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same, at the place that belongs to /mcp
+         * @description Agent keys are the bearer tokens, so no authorization server is named.
+         */
+        get: operations["getProtectedResourceOfMcp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a connector. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * The same, of one connector
+         * @description The same for every name that a connector could have, whether there is one or not.
+         */
+        get: operations["getProtectedResourceOfMcpConnector"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/errors": {
         parameters: {
             query?: never;
@@ -2622,6 +2740,22 @@ export interface components {
             /** @description Why it is not shown as money, as a sentence. Null where it is. */
             hint: string | null;
         };
+        ShownDefinition: {
+            /**
+             * @description Of the definition that these words are of: the accepted one while the approval waits, then the one that was decided on.
+             *     Null where nobody has accepted what the server says.
+             */
+            digest: null | components["schemas"]["Digest"];
+            /**
+             * @description Whether the server says something else by now, while the approval waits. Then the call cannot be approved before an admin has
+             *     accepted what it says.
+             */
+            held: boolean;
+            /** @description Whether the definition is there to be read. If it was lost, asking the server again brings it back. */
+            stored: boolean;
+            title: string | null;
+            description: string | null;
+        };
         ApprovalContext: {
             tool: {
                 name: string;
@@ -2630,6 +2764,12 @@ export interface components {
                 description: string | null;
                 side_effect: components["schemas"]["SideEffect"];
                 digest: null | components["schemas"]["Digest"];
+                /**
+                 * @description What its server says of a tool of an MCP server; null for a tool that a config describes. The words are the server's
+                 *     own, which nobody vouches for. They are no part of what `context_digest` is of; their digest is: it is
+                 *     `facts.mcp.definition` while `held` is false, and `digest` covers it.
+                 */
+                definition: null | components["schemas"]["ShownDefinition"];
             };
             /** @description The arguments, all of them, as they were judged and as they would be sent. */
             args: Record<string, never>;
@@ -2709,6 +2849,11 @@ export interface components {
             credential: components["schemas"]["CredentialFacts"] | null;
             health: components["schemas"]["ConnectorHealth"];
             tools: components["schemas"]["Tool"][];
+            /**
+             * @description How many tools of its server wait for an admin: `new` and `changed` ones of `GET /v1/connectors/{id}/tools`. They are not
+             *     among `tools`. 0 where the config names the tools.
+             */
+            held_tools: number;
             /** @description On answers to changes; null when nothing changed. */
             deed?: components["schemas"]["DeedId"] | null;
             /** @description On the answer to a change. What the enforced policy has to say of the tools since, and did not before. */
@@ -2757,18 +2902,19 @@ export interface components {
             /** @description Names the stored credential, and says nothing of it; null where there was none. */
             credential_version: string | null;
         };
+        /**
+         * @description `accepted`: it can be called. `new`: nobody has accepted it. `changed`: the server describes it otherwise than was
+         *     accepted. `gone`: the server does not list it. Only an accepted one can be called.
+         * @enum {string}
+         */
+        ConnectorToolStatus: "accepted" | "new" | "changed" | "gone";
         /** @description A tool as the server of its connector describes it, beside what was accepted. */
         ConnectorTool: {
             /** @constant */
             object: "connector_tool";
             /** @description The server's own name. Actions call it `<connector>.<name>`. */
             name: string;
-            /**
-             * @description `accepted`: it can be called. `new`: nobody has accepted it. `changed`: the server describes it otherwise than was
-             *     accepted. `gone`: the server does not list it. Only an accepted one can be called.
-             * @enum {string}
-             */
-            status: "accepted" | "new" | "changed" | "gone";
+            status: components["schemas"]["ConnectorToolStatus"];
             /** @description Of what the server says now; null where it says nothing. */
             definition_digest: components["schemas"]["Digest"] | null;
             /** @description Of what was accepted; null where nothing was. */
@@ -3031,7 +3177,7 @@ export interface components {
          * @description New ones may come at any time.
          * @enum {string}
          */
-        EventType: "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created";
+        EventType: "action.created" | "action.decided" | "action.executed" | "action.witnessed" | "deed.sealed" | "approval.requested" | "approval.countersigned" | "approval.decided" | "agent.stopped" | "agent.resumed" | "agent.suspended" | "org.stopped" | "org.started" | "policy.activated" | "connector.tools_changed" | "decoder.degraded" | "decoder.recovered" | "decoder.alert" | "webhook.test" | "anomaly.detected" | "suggestion.created";
         Event: {
             /** @constant */
             object: "event";
@@ -3045,11 +3191,12 @@ export interface components {
             data: {
                 /**
                  * @description With `hydrated`, what the matching list shows (actions, approvals as an admin key reads them, agents, or a
-                 *     `deed_summary`), as it is when the event is sent. Without, ids and states alone: the thin object.
+                 *     `deed_summary`), as it is when the event is sent. Without, ids, names of tools and states alone: the thin
+                 *     object.
                  */
                 object: {
                     /** @enum {string} */
-                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "webhook";
+                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "connector" | "webhook";
                     id: string;
                 };
             };
@@ -3496,7 +3643,7 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "org_stopped" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing";
+            kind: "chain_broken" | "org_stopped" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing" | "tools_held";
             /** @description What it is about. Of `approval_expiring` the approval and its action. */
             ids: string[];
             /** @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. */
@@ -3525,10 +3672,12 @@ export interface components {
             limit?: number;
             /** @description Of `budget_near`, when its period ends. */
             resets_at?: components["schemas"]["Timestamp"];
-            /** @description Of `connector_failing`, its name; `ids` has its id. */
+            /** @description Of `connector_failing` and `tools_held`, its name; `ids` has its id. */
             connector?: string;
             /** @description Of `connector_failing`, when its last test was made. */
             tested_at?: components["schemas"]["Timestamp"];
+            /** @description Of `tools_held`, how many tools of the connector's server wait for an admin. */
+            tools?: number;
         };
         DecisionStatsSums: {
             total: number;
@@ -3706,6 +3855,42 @@ export interface components {
                 body_hash: components["schemas"]["Digest"];
             } | null;
             checked_at: components["schemas"]["Timestamp"];
+        };
+        /** @description A message of JSON-RPC 2.0, as the Model Context Protocol has it. */
+        RpcMessage: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id?: string | number;
+            method?: string;
+            params?: Record<string, never>;
+            result?: Record<string, never>;
+            error?: Record<string, never>;
+        };
+        /** @description The answer to a request. `id` is left out where the request could not be read. */
+        RpcAnswer: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id?: string | number;
+            /**
+             * @description Of a `tools/call`, `_meta` has `service/action`, `service/deed`, `service/status`, `service/verdict`, `service/code`
+             *     and `service/replayed`.
+             */
+            result?: Record<string, never>;
+            error?: {
+                code: number;
+                message: string;
+                data?: unknown;
+            };
+        };
+        /** @description Protected resource metadata (RFC 9728, section 2). */
+        ProtectedResource: {
+            /** Format: uri */
+            resource: string;
+            bearer_methods_supported: string[];
+            scopes_supported: string[];
+            resource_name: string;
+            /** Format: uri */
+            resource_documentation: string;
         };
         /**
          * @description Each may do what the ones before it may.
@@ -4494,7 +4679,7 @@ export interface components {
          * @description All types, or those of one object.
          * @enum {string}
          */
-        EventFamily: "*" | "action.*" | "deed.*" | "approval.*" | "agent.*" | "org.*" | "policy.*" | "decoder.*" | "webhook.*" | "anomaly.*" | "suggestion.*";
+        EventFamily: "*" | "action.*" | "deed.*" | "approval.*" | "agent.*" | "org.*" | "policy.*" | "connector.*" | "decoder.*" | "webhook.*" | "anomaly.*" | "suggestion.*";
         /** @enum {string} */
         WebhookStatus: "active" | "disabled";
         /** @enum {string} */
@@ -4899,6 +5084,28 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The message is none, or its headers say otherwise than its body; or an error envelope. */
+        RpcRefusal: {
+            headers: {
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcAnswer"] | components["schemas"]["Error"];
+            };
+        };
+        /** @description There is no such method, or no such connector. */
+        RpcNotFound: {
+            headers: {
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RpcAnswer"] | components["schemas"]["Error"];
+            };
+        };
         /** @description A page that loads nothing and runs nothing. */
         Page: {
             headers: {
@@ -4997,6 +5204,12 @@ export interface components {
         Session: components["schemas"]["Reference"];
         /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
         Traceparent: string;
+        /** @description The revision. Revision 2026-07-28 asks for it; left out, it is 2025-03-26. */
+        McpVersion: string;
+        /** @description In revision 2026-07-28 the `method` of the body. */
+        McpMethod: string;
+        /** @description In revision 2026-07-28 the `params.name` of a `tools/call`, in Base64 where no header can hold it. */
+        McpName: string;
         /** @description The session. */
         SessionPath: components["schemas"]["SessionId"];
         /** @description The membership. */
@@ -6299,6 +6512,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "held_tools": 0,
                      *       "created_at": "2026-10-01T09:00:00.000Z",
                      *       "updated_at": "2026-10-01T09:00:00.000Z"
                      *     }
@@ -6575,6 +6789,14 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
                 cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description One status or several, separated by commas; `new,changed` are those that wait for an admin.
+                 * @example [
+                 *       "new",
+                 *       "changed"
+                 *     ]
+                 */
+                status?: components["schemas"]["ConnectorToolStatus"][];
             };
             header?: {
                 /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
@@ -8155,6 +8377,346 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listenToMcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    /** @description Tells proxies of nginx's kind to pass on every byte at once. */
+                    "X-Accel-Buffering"?: "no";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    sendMcpMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The revision. Revision 2026-07-28 asks for it; left out, it is 2025-03-26. */
+                "MCP-Protocol-Version"?: components["parameters"]["McpVersion"];
+                /** @description In revision 2026-07-28 the `method` of the body. */
+                "Mcp-Method"?: components["parameters"]["McpMethod"];
+                /** @description In revision 2026-07-28 the `params.name` of a `tools/call`, in Base64 where no header can hold it. */
+                "Mcp-Name"?: components["parameters"]["McpName"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
+                "Service-On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+                /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
+                "Service-Session"?: components["parameters"]["Session"];
+                /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
+                traceparent?: components["parameters"]["Traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/call",
+                 *       "params": {
+                 *         "name": "get_customer",
+                 *         "arguments": {
+                 *           "id": "42"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RpcMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer to a request; a stream of messages where the client takes one and asked for progress, or subscribed. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcAnswer"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A notification, or an answer, was taken. Nothing comes of it. */
+            202: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RpcRefusal"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RpcNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listenToMcpConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a connector. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    /** @description Tells proxies of nginx's kind to pass on every byte at once. */
+                    "X-Accel-Buffering"?: "no";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    sendMcpMessageToConnector: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The revision. Revision 2026-07-28 asks for it; left out, it is 2025-03-26. */
+                "MCP-Protocol-Version"?: components["parameters"]["McpVersion"];
+                /** @description In revision 2026-07-28 the `method` of the body. */
+                "Mcp-Method"?: components["parameters"]["McpMethod"];
+                /** @description In revision 2026-07-28 the `params.name` of a `tools/call`, in Base64 where no header can hold it. */
+                "Mcp-Name"?: components["parameters"]["McpName"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description For whom the agent acts, as an opaque id; sealed in the deed. Never a name or an e-mail address. */
+                "Service-On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+                /** @description The session the agent acts in, as an opaque id; sealed in the deed. */
+                "Service-Session"?: components["parameters"]["Session"];
+                /** @description The trace that the call belongs to (W3C Trace Context). It is kept as `trace_id` and told to the tool, with a parent of the service's own. One that cannot be read counts as none: no call is refused for it. */
+                traceparent?: components["parameters"]["Traceparent"];
+            };
+            path: {
+                /** @description Name of a connector. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 1 MiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/call",
+                 *       "params": {
+                 *         "name": "get_customer",
+                 *         "arguments": {
+                 *           "id": "42"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RpcMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer to a request; a stream of messages where the client takes one and asked for progress, or subscribed. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RpcAnswer"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A notification, or an answer, was taken. Nothing comes of it. */
+            202: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RpcRefusal"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RpcNotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getProtectedResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata. */
+            200: {
+                headers: {
+                    /** @description Any page may read it. */
+                    "Access-Control-Allow-Origin"?: "*";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://agents.example.com/mcp/crm",
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "actions:execute"
+                     *       ],
+                     *       "resource_name": "Agent Governance Service",
+                     *       "resource_documentation": "https://agents.example.com/docs/mcp"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getProtectedResourceOfMcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata. */
+            200: {
+                headers: {
+                    /** @description Any page may read it. */
+                    "Access-Control-Allow-Origin"?: "*";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://agents.example.com/mcp/crm",
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "actions:execute"
+                     *       ],
+                     *       "resource_name": "Agent Governance Service",
+                     *       "resource_documentation": "https://agents.example.com/docs/mcp"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getProtectedResourceOfMcpConnector: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a connector. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metadata. */
+            200: {
+                headers: {
+                    /** @description Any page may read it. */
+                    "Access-Control-Allow-Origin"?: "*";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://agents.example.com/mcp/crm",
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "scopes_supported": [
+                     *         "actions:execute"
+                     *       ],
+                     *       "resource_name": "Agent Governance Service",
+                     *       "resource_documentation": "https://agents.example.com/docs/mcp"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Error"];
         };
     };
