@@ -16,7 +16,10 @@ export default defineConfig({
   plugins: [swc.vite({ module: { type: 'es6' } })],
   resolve: {
     conditions: ['source'],
-    alias: BUILT.map((name) => ({ find: new RegExp(`^${name}$`), replacement: builtFile(name) })),
+    alias: [
+      ...BUILT.map((name) => ({ find: new RegExp(`^${name}$`), replacement: builtFile(name) })),
+      { find: /^eventsource-parser\/stream$/, replacement: builtFile('eventsource-parser').replace('index', 'stream') },
+    ],
   },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
@@ -28,7 +31,7 @@ export default defineConfig({
     isolate: false,
     // A worker often waits: for its database, for a program, for a deadline. By itself vitest takes one on two cores.
     maxWorkers: 3,
-    server: { deps: { inline: BUILT } },
+    server: { deps: { inline: [...BUILT, /@modelcontextprotocol/] } },
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // By itself it gives up after a second, which a busy machine may take for an answer.
