@@ -80,7 +80,9 @@ describe('ags init', () => {
     const steps = [...stdout.matchAll(/`npm run ags -- (.*?)`/g)].map(([, step = '']) => step.split(' '));
     expect(steps).toHaveLength(3);
     for (const step of steps) expect(await ags(...step)).toMatchObject({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/ {2}`npm start` serves it\.\n$/);
+    expect(stdout).toMatch(
+      / {2}`npm start` serves it\. MCP clients connect to it \(docs\/mcp\.md\), .*\n\n {2}claude mcp add .*\n$/,
+    );
   });
 
   it('names the programs where several share a Redis', async () => {
@@ -88,7 +90,7 @@ describe('ags init', () => {
       env: { SERVICE_STATE_DIR: stateDir, REDIS_URL: 'redis://127.0.0.1:1' },
     });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/ {2}`npm run start:api`, `start:worker` and `start:projector` serve it\.\n$/);
+    expect(stdout).toMatch(/ {2}`npm run start:api`, `start:worker` and `start:projector` serve it\. MCP clients /);
   });
 
   it('names the step that failed, says what to do, and ends with 1', async () => {

@@ -138,6 +138,10 @@ const welcome = (baseUrl: string, env: Config['env'], prepared: Prepared, secret
     '',
     '  The same key asks POST /v1/tools/resolve, with the body {}, which tools there are (docs/proxy-mode.md).',
     '',
+    '  MCP clients call the same tools (docs/mcp.md), Claude Code for example:',
+    '',
+    `  claude mcp add --transport http ags ${baseUrl}/mcp --header ${bearer}`,
+    '',
     '',
   ].join('\n');
 };

@@ -115,5 +115,8 @@ const summaryOf = (
       ? ''
       : `  This is no terminal, so the secrets are not printed. They are, this once, in a file that you alone can read:\n` +
         `  ${secretsFile}\n  Note them and remove the file.\n\n`;
-  return `\n${lines}\n\n${kept}  ${redisUrl === null ? '`npm start` serves it' : programs}.\n`;
+  const serving = `  ${redisUrl === null ? '`npm start` serves it' : programs}.`;
+  const bearer = `"Authorization: Bearer ${secretsFile === null ? (prepared.agentKey ?? '<agent key>') : '<agent key>'}"`;
+  const client = `claude mcp add --transport http ags ${baseUrlOf(config, config.port)}/mcp --header ${bearer}`;
+  return `\n${lines}\n\n${kept}${serving} MCP clients connect to it (docs/mcp.md), Claude Code for example:\n\n  ${client}\n`;
 };
