@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConnectorHealth, healthOf, heldToolsIn, SERVED_TYPES } from '#libs/domain/connectors';
-import { ConnectorRegistry } from '#libs/domain/gate';
+import { ConnectorHealth, healthOf, heldToolsIn, NAMED_BY_SERVER } from '#libs/domain/connectors';
 import type { OrgId, Timestamp } from '#libs/domain/kernel';
 import { ConnectorRow, ReadModels } from '#libs/infra/read-models';
 
@@ -24,7 +23,6 @@ export class ConnectorsInNeed {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: ConnectorHealth,
-    private readonly registry: ConnectorRegistry,
   ) {}
 
   /** Those whose last test failed, and which have not changed since: the one that was tested last on top. */
@@ -47,10 +45,9 @@ export class ConnectorsInNeed {
 
   /** Those whose server names tools that nobody has accepted: the one with the most of them on top. */
   async held(org: OrgId): Promise<readonly HeldConnector[]> {
-    const types = SERVED_TYPES.filter((type) => this.registry.driverOf(type)?.hasServedTools === true);
     const rows = await this.readModels
       .of(org, ConnectorRow)
-      .where(`row.status = 'active' AND row.type = ANY(:types)`, { types })
+      .where(`row.status = 'active' AND row.type = ANY(:types)`, { types: NAMED_BY_SERVER })
       .orderBy('name', 'ASC')
       .all();
     return rows

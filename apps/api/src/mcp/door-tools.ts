@@ -5,6 +5,7 @@ import {
   connectorDecider,
   connectorStreamId,
   isLive,
+  isNamedByServer,
   type LiveConnector,
   ToolDefinitions,
   type ToolDescription,
@@ -133,9 +134,8 @@ export class DoorTools {
 
   /** Where a server names the tools, and its list is old, it is asked; where it does not answer, the log's list is told. */
   private async asItsServerHasIt(connector: LiveConnector): Promise<LiveConnector> {
-    const driver = this.gate.registry.driverOf(connector.type);
-    if (driver?.hasServedTools !== true || connector.status !== 'active') return connector;
-    await driver.refreshTools({
+    if (!isNamedByServer(connector.type) || connector.status !== 'active') return connector;
+    await this.gate.registry.driverOf(connector.type)?.refreshTools({
       connector,
       deadlineMonotonicMs: this.gate.clock.monotonicMs() + LOOK_MS,
       // Nothing is called, and what the agent may see is judged after it.

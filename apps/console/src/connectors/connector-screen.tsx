@@ -75,11 +75,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
         <div className={kit['stack']}>
           <PolicyWarnings findings={warnings} />
           {isCredentialMissing(connector) ? credential : null}
-          {type?.tools_dynamic === true ? (
-            <ServedToolsPanel connector={connector} />
-          ) : (
-            <ToolsPanel connector={connector} />
-          )}
+          <Tools connector={connector} type={type} />
           <TryPanel connector={connector} />
           <RecentCalls name={connector.name} />
         </div>
@@ -93,6 +89,9 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
     </>
   );
 };
+
+const Tools = ({ connector, type }: { readonly connector: Connector; readonly type: ConnectorType | undefined }) =>
+  type?.tools_from === 'server' ? <ServedToolsPanel connector={connector} /> : <ToolsPanel connector={connector} />;
 
 /** Whether the type's form can hold all of the connector's config. */
 const isDrawn = (type: ConnectorType, connector: Connector): boolean => {

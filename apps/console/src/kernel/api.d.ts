@@ -3152,8 +3152,13 @@ export interface components {
              *     config its possible values stand) and `among` (only of the objects whose members have one of these values). A config that fits may still break a rule of its type.
              */
             config_schema: Record<string, never>;
-            /** @description Whether the config decides which tools there are. */
+            /** @description Whether each connector has tools of its own. */
             tools_dynamic: boolean;
+            /**
+             * @description Who names the tools. The type itself, for all its connectors alike; each connector's config; or the server behind it.
+             * @enum {string}
+             */
+            tools_from: "type" | "config" | "server";
             /** @description The tools that every connector of the type has. */
             tools: {
                 name: string;

@@ -208,9 +208,6 @@ export const failedOutcome = (errorCode: ErrorCode, errorMessage: string): CallO
 export abstract class ConnectorDriver {
   abstract readonly type: ConnectorType;
 
-  /** Whether a server names the tools, and `refreshTools` asks it. */
-  readonly hasServedTools: boolean = false;
-
   /** Null when the connector serves no tool of that name. Names compare byte for byte. */
   abstract toolOf(connector: LiveConnector, toolName: string): ToolDescription | null;
 
@@ -247,7 +244,7 @@ export abstract class ConnectorDriver {
 
   /**
    * Asks the server of a connector for its tools, and records what is new. Never throws for what the server, the network
-   * or the vault did. Null for a type whose config names its tools.
+   * or the vault did. Null for a type whose tools no server names.
    */
   refreshTools(_question: ToolsQuestion): Promise<ToolsAnswer | null> {
     return Promise.resolve(null);

@@ -39,6 +39,8 @@ export type CatalogueEntry = {
   readonly config_schema: ConfigSchema;
   /** The tools come from each connector's own config or server. */
   readonly tools_dynamic: boolean;
+  /** Who names them: the type itself, for all its connectors alike, each connector's config, or the server behind it. */
+  readonly tools_from: 'type' | 'config' | 'server';
   /** The tools that every connector of the type has. */
   readonly tools: readonly CatalogueTool[];
   readonly credentials: readonly CatalogueCredential[];

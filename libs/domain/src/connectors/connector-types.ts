@@ -14,6 +14,12 @@ const SERVED_NAMES = Object.keys(SERVED).sort() as (keyof typeof SERVED)[];
  */
 export const SERVED_TYPES: readonly ConnectorType[] = SERVED_NAMES;
 
+/** Whether a server names the tools of the type's connectors, so that it can be asked for them. */
+export const isNamedByServer = (type: ConnectorType): boolean => RULES[type]?.catalogueEntry.tools_from === 'server';
+
+/** The types of which a server names the tools. */
+export const NAMED_BY_SERVER: readonly ConnectorType[] = SERVED_TYPES.filter(isNamedByServer);
+
 /** What a person who sets up a connector reads, for every type that is served, in the order of their titles. */
 export const CONNECTOR_CATALOGUE: readonly CatalogueEntry[] = Object.values(RULES)
   .map(({ catalogueEntry }) => catalogueEntry)

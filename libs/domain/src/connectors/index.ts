@@ -46,7 +46,14 @@ export {
   type TestedConnector,
   type TestedPlace,
 } from './connector-test.js';
-export { CONNECTOR_CATALOGUE, readConfig, SERVED_TYPES, type StoredConfig } from './connector-types.js';
+export {
+  CONNECTOR_CATALOGUE,
+  isNamedByServer,
+  NAMED_BY_SERVER,
+  readConfig,
+  SERVED_TYPES,
+  type StoredConfig,
+} from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
 export {

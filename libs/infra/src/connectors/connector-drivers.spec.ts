@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { CONNECTOR_CATALOGUE, SERVED_TYPES } from '#libs/domain/connectors';
+import { CONNECTOR_CATALOGUE, ConnectorDriver, isNamedByServer, SERVED_TYPES } from '#libs/domain/connectors';
 import { EgressDoor } from '#libs/infra/egress';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
@@ -34,5 +34,11 @@ describe('connector types', () => {
     expect(CONNECTOR_CATALOGUE.filter((entry) => entry.type === type)).toHaveLength(1);
     expect(existsSync(new URL(guide, root))).toBe(true);
     expect(readFileSync(new URL('README.md', root), 'utf8')).toContain(`(${guide})`);
+  });
+
+  it.each(SERVED_TYPES)('%s: a server names its tools if its driver has one to ask', (type) => {
+    const [entry] = CONNECTOR_CATALOGUE.filter((each) => each.type === type);
+    expect(isNamedByServer(type)).toBe(drivers.driverOf(type)?.refreshTools !== ConnectorDriver.prototype.refreshTools);
+    expect(entry?.tools_dynamic).toBe(entry?.tools_from !== 'type');
   });
 });

@@ -15,7 +15,7 @@ import { connectorDecider } from '../connector.decider.js';
 import type { ConnectorDriver } from '../connector-driver.port.js';
 import type { ConnectorType } from '../connector.events.js';
 import { connectorStreamId, isLive, type LiveConnector } from '../connector.state.js';
-import { SERVED_TYPES } from '../connector-types.js';
+import { NAMED_BY_SERVER } from '../connector-types.js';
 import type { ListedConnector, ListedConnectors } from '../listed-connectors.port.js';
 import { isLookOwed } from '../owed-look.js';
 import { changeBetween } from './change-since.js';
@@ -78,10 +78,10 @@ export class ToolDiscoverySweeper {
 
   /** Those that failed least often first. */
   private async due(): Promise<readonly LiveConnector[]> {
-    const { registry, clock } = this.parts;
-    const types = SERVED_TYPES.filter((type) => registry.driverOf(type)?.hasServedTools === true);
+    const { clock } = this.parts;
     const owed: LiveConnector[] = [];
-    for await (const page of this.connectors.active(types)) owed.push(...(await this.folded(page)).filter(isLookOwed));
+    for await (const page of this.connectors.active(NAMED_BY_SERVER))
+      owed.push(...(await this.folded(page)).filter(isLookOwed));
     this.forgetOthers(owed);
     const nowMs = clock.monotonicMs();
     const failuresOf = ({ id }: LiveConnector): number => this.tries.get(id)?.failures ?? 0;

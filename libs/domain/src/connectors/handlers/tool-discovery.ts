@@ -2,6 +2,7 @@ import { type Clock, DomainError, type Logger } from '../../kernel/index.js';
 import type { ConnectorDriver, ToolsAnswer } from '../connector-driver.port.js';
 import type { ConnectorHealth } from '../connector-health.port.js';
 import type { ConnectorType } from '../connector.events.js';
+import { isNamedByServer } from '../connector-types.js';
 import type { LiveConnector } from '../connector.state.js';
 import type { ConnectorStreams } from '../connector-streams.js';
 import { changeSince } from './change-since.js';
@@ -34,7 +35,7 @@ export class ToolDiscovery {
     const connector = await this.connectors.live(address);
     const { org, name, id, type } = connector;
     const driver = this.parts.registry.driverOf(type);
-    if (driver === null || !driver.hasServedTools) throw new DomainError('conflict', { message: NO_SERVER });
+    if (driver === null || !isNamedByServer(type)) throw new DomainError('conflict', { message: NO_SERVER });
     const waitMs = await this.health.begin({ org, name, connector: id }, this.parts.clock.nowMs());
     if (waitMs !== null) throw tooMany(waitMs);
     const answer = await this.ask(driver, connector);
@@ -49,7 +50,7 @@ export class ToolDiscovery {
    */
   begin(connector: LiveConnector): void {
     const driver = this.parts.registry.driverOf(connector.type);
-    if (driver === null || !driver.hasServedTools || connector.status !== 'active') return;
+    if (driver === null || !isNamedByServer(connector.type) || connector.status !== 'active') return;
     void this.ask(driver, connector).then(
       (answer) => this.report(connector, answer),
       (error: unknown) => this.parts.logger.error('a server could not be asked for its tools', { error }),

@@ -34,6 +34,7 @@ export const MCP_CATALOGUE: CatalogueEntry = {
   },
   config_schema: MCP_CONFIG_SCHEMA,
   tools_dynamic: true,
+  tools_from: 'server',
   tools: [],
   credentials: [
     {

@@ -41,6 +41,7 @@ export const REST_CATALOGUE: CatalogueEntry = {
   },
   config_schema: REST_CONFIG_SCHEMA,
   tools_dynamic: true,
+  tools_from: 'config',
   tools: [],
   credentials: [
     {

@@ -1,4 +1,4 @@
-import { isLive, type ConnectorState } from '../../connectors/index.js';
+import { isLive, isNamedByServer, type ConnectorState } from '../../connectors/index.js';
 import { stopCodeOf } from '../../agents/index.js';
 import type { GateKernel } from '../kernel/index.js';
 import type { CallAtGate } from './call-at-gate.js';
@@ -10,10 +10,7 @@ const LOOK_MS = 10_000;
  * Whether the call names a tool that the log does not know, of a connector whose server names the tools: what a call of it
  * comes to may only be that the log is older than the tool. A Stop is the answer without asking.
  */
-export const mayBeNamedSince = (
-  { registry }: Pick<GateKernel, 'registry'>,
-  { request, connector, resolved, agent, org, action }: CallAtGate,
-): boolean =>
+export const mayBeNamedSince = ({ request, connector, resolved, agent, org, action }: CallAtGate): boolean =>
   resolved === null &&
   // The answer to a used key is its action's, whatever the server says by now.
   action.revision === 'no_stream' &&
@@ -21,7 +18,7 @@ export const mayBeNamedSince = (
   connector !== null &&
   isLive(connector) &&
   connector.status === 'active' &&
-  registry.driverOf(connector.type)?.hasServedTools === true &&
+  isNamedByServer(connector.type) &&
   stopCodeOf(agent.status, org.status) === null;
 
 /** Has the server asked, at most once a second however many such calls there are. What it says then is in the log. */

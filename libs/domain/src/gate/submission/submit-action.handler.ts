@@ -149,7 +149,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     joins: Digest | null = null,
   ): Promise<SubmittedAction> {
     const call = await askedCall(this.gate, command, request, id);
-    if (!mayBeNamedSince(this.gate, call)) return this.accept(call, joins);
+    if (!mayBeNamedSince(call)) return this.accept(call, joins);
     await askServer(this.gate, call.connector);
     return this.accept(await askedCall(this.gate, command, request, id), joins);
   }
@@ -166,7 +166,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   ): Promise<SubmittedAction> {
     try {
       const call = rememberedCall(this.gate, command, request, id, await actionBefore(this.gate, request, id));
-      if (call === null || mayBeNamedSince(this.gate, call)) throw new MustAsk();
+      if (call === null || mayBeNamedSince(call)) throw new MustAsk();
       return await this.accept(call);
     } catch (error) {
       throw mayBeOtherwise(error) ? new MustAsk() : error;

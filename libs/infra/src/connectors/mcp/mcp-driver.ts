@@ -41,7 +41,6 @@ interface Described {
 /** Runs the tools of connectors of type `mcp_http` (docs/connectors-mcp-http.md). */
 export class McpDriver extends ConnectorDriver {
   override readonly type = 'mcp_http';
-  override readonly hasServedTools = true;
   /** What was folded is one object until it changes. */
   private readonly described = new WeakMap<DiscoveredTools, Described>();
   private readonly servers: McpServers;

@@ -269,7 +269,6 @@ describe('a server that does not answer', () => {
 /** A driver whose servers answer when the test says so. */
 class SlowDriver extends ConnectorDriver {
   override readonly type = 'mcp_http';
-  override readonly hasServedTools = true;
   readonly asked: string[] = [];
   readonly waiting: ((answer: ToolsAnswer) => void)[] = [];
 
