@@ -16,6 +16,7 @@ import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
 import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
 import { INSIGHTS } from './error-codes/insights.refusals.js';
 import { INTENTS } from './error-codes/intents.refusals.js';
+import { MCP } from './error-codes/mcp.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
 import { Stage } from './error-codes/stage.js';
@@ -25,7 +26,7 @@ import { EVENTS } from './error-codes/events.refusals.js';
 import { REPLAYS } from './error-codes/replays.refusals.js';
 import { WEBHOOKS } from './error-codes/webhooks.refusals.js';
 import { BODIES_AND_QUERIES, TRANSPORT } from './error-codes/transport.refusals.js';
-import { allowedAt, operationFor, OPERATIONS } from './described-answer.js';
+import { allowedAt, type DescribedOperation, operationFor, OPERATIONS } from './described-answer.js';
 
 let stage: Stage;
 /** Codes that a test below has seen, in an envelope or in the execution of an action. */
@@ -98,6 +99,7 @@ for (const group of [
   POLICY_TRIALS,
   REPLAYS,
   EVENTS,
+  MCP,
   WEBHOOKS,
   REPEATS,
   UNSEALED,
@@ -108,6 +110,13 @@ for (const group of [
 
 /** Refusals of pages are pages: apps/api/src/console/console.spec.ts. */
 const IN_JSON = OPERATIONS.filter(({ isPage }) => !isPage);
+
+/** Of the resource that an MCP client asks for (RFC 9728, section 5.1). */
+const metadataOf = (operation: DescribedOperation): string => {
+  if (!operation.template.startsWith('/mcp')) return '';
+  const address = `${stage.service.baseUrl}/.well-known/oauth-protected-resource${pathOf(operation, stage)}`;
+  return `, resource_metadata="${address}", scope="${operation.scopes.join(' ')}"`;
+};
 
 describe('every operation of the interface description', () => {
   const claims = OPERATIONS.flatMap((operation) =>
@@ -128,7 +137,7 @@ describe('every operation of the interface description', () => {
     if (auth === 'public') return expect(bare.status).toBe(operation.takesBody ? 400 : (operation.successes[0] ?? 302));
     expectRefusal(bare, {
       verdict: [401, 'authentication_error', 'authentication_required', null],
-      headers: { 'www-authenticate': 'Bearer realm="service"' },
+      headers: { 'www-authenticate': `Bearer realm="service"${metadataOf(operation)}` },
     });
     // Every key is let in, to be told that only people decide: a row of its own.
     if (auth === 'session_or_key' && !isAdmin && scopes.length === 0) return;

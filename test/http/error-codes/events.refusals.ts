@@ -2,7 +2,7 @@ import { EventStreamClient } from '../../support/event-stream-client.js';
 import type { RefusalGroup } from './refusal.js';
 
 /** Of a person or key (rule EVENT-4). */
-const OPEN_MAX = 8;
+export const OPEN_MAX = 8;
 
 export const EVENTS: RefusalGroup = {
   title: 'the stream of events',

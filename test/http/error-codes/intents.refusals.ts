@@ -8,6 +8,7 @@ import {
   SigningKey,
 } from '#libs/crypto';
 import type { Answer } from '../../support/service.js';
+import { DOORS, tell } from './mcp.refusals.js';
 import type { Refusal, RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 
@@ -80,6 +81,11 @@ export const INTENTS: RefusalGroup = {
       verdict: [403, 'permission_error', 'intent_required', HEADER],
       provoke: (stage) => call(stage, null),
     },
+    ...DOORS.map((door): Refusal => ({
+      rule: `a call through ${door}, where none can be sent`,
+      verdict: [403, 'permission_error', 'intent_required', HEADER],
+      provoke: (stage) => tell(stage, door, 'tools/call', { params: { name: 'read' }, key: agent.key }),
+    })),
     refusal('what is no intent', ['syntax', HEADER], (stage) => call(stage, 'garbage')),
     refusal('a signature with padding', ['syntax', HEADER], (stage) => call(stage, `${sign(stage)}==`)),
     refusal('an intent of 2,049 bytes', ['too_large', HEADER], (stage) =>

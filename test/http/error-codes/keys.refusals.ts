@@ -1,3 +1,4 @@
+import { DOORS, tell } from './mcp.refusals.js';
 import type { Refusal, RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 
@@ -127,6 +128,10 @@ const whileStopped = (
       verdict,
       provoke: ({ agent }) => agent('GET', `/v1/actions/act_${'0'.repeat(26)}?wait=25`),
     },
+    ...DOORS.flatMap((door): Refusal[] => [
+      { rule: `a list of the tools at ${door}`, verdict, provoke: (stage) => tell(stage, door, 'tools/list') },
+      { rule: `a listener at ${door}`, verdict, provoke: ({ agent }) => agent('GET', door) },
+    ]),
   ];
   return {
     title,

@@ -12,6 +12,7 @@ export const pathOf = ({ template }: DescribedOperation, { policy, spareAgent }:
     .replace('/v1/policies/{id}', `/v1/policies/${policy}`)
     .replace('/v1/agents/{id}', `/v1/agents/${spareAgent}`)
     .replace('/v1/connectors/{id}', '/v1/connectors/lab')
+    .replace('/mcp/{name}', '/mcp/lab')
     .replace('/v1/actions/{id}', `/v1/actions/act_${'0'.repeat(26)}`)
     .replace('/v1/approvals/{id}', `/v1/approvals/apr_${'0'.repeat(26)}`)
     .replace('/v1/deeds/{id}', `/v1/deeds/deed_${'0'.repeat(26)}`)
@@ -64,8 +65,12 @@ const repeated = async (
 /** How to have any operation that claims one of these codes answer it. The other codes have rules of their own. */
 export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
   validation_failed: {
-    verdict: (operation) => [400, 'invalid_request_error', 'validation_failed', faultOf(operation)],
+    verdict: (operation) => {
+      const [status, param] = isMcp(operation) ? [422, SESSION] : [400, faultOf(operation)];
+      return [status, 'invalid_request_error', 'validation_failed', param];
+    },
     send: (operation, stage) => {
+      if (isMcp(operation)) return stage.agent('POST', pathOf(operation, stage), OF_TWO_SESSIONS);
       const [path, caller] = [pathOf(operation, stage), callerOf(operation, stage)];
       if (operation.takesBody)
         return stage.send(operation.method, path, { ...caller, json: { [faultOf(operation)]: 1 } });
@@ -90,11 +95,14 @@ export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
     },
   },
   csrf_failed: {
-    verdict: ({ auth }) => [403, 'permission_error', 'csrf_failed', auth === 'public' ? null : 'Service-CSRF'],
+    verdict: (operation) => [403, 'permission_error', 'csrf_failed', hasOrigins(operation) ? null : 'Service-CSRF'],
     send: (operation, stage) => {
       const path = pathOf(operation, stage);
-      if (operation.auth === 'public')
-        return stage.send(operation.method, path, { headers: { Origin: 'https://evil.example' } });
+      if (hasOrigins(operation)) {
+        const text = isMcp(operation) && operation.takesBody ? { text: bodyOf(operation) } : {};
+        const headers = { Origin: 'https://evil.example' };
+        return stage.send(operation.method, path, { ...callerOf(operation, stage), ...text, headers });
+      }
       return stage.send(operation.method, path, { headers: { Cookie: stage.people.owner.cookie } });
     },
   },
@@ -118,7 +126,7 @@ export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
     // Bodies compare byte for byte, but those of actions by what they say.
     send: (operation, stage) =>
       repeated(operation, stage, {
-        text: operation.name === 'POST /v1/actions' ? '{"tool":"lab.read"}' : `${bodyOf(operation)} `,
+        text: OTHER_CALLS[operation.name] ?? `${bodyOf(operation)} `,
       }),
   },
   idempotency_key_in_use: {
@@ -131,6 +139,27 @@ export const PROBES: Partial<Readonly<Record<ErrorCode, Probe>>> = {
         before: () => stage.database.query(STILL_RUNNING),
       }),
   },
+};
+
+const OTHER_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'other' } });
+
+/** Another call than that of the example. */
+const OTHER_CALLS: Readonly<Record<string, string>> = {
+  'POST /v1/actions': '{"tool":"lab.read"}',
+  'POST /mcp': OTHER_CALL,
+  'POST /mcp/{name}': OTHER_CALL,
+};
+
+/** What is wrong within a message is an error of the protocol; what is wrong around it is one of the service. */
+const isMcp = ({ template }: DescribedOperation): boolean => template.startsWith('/mcp');
+
+/** No cookie lets anybody in there, so what is judged is the page that a request comes from. */
+const hasOrigins = (operation: DescribedOperation): boolean => operation.auth === 'public' || isMcp(operation);
+
+const SESSION = 'Service-Session';
+const OF_TWO_SESSIONS: Sent = {
+  json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'read', _meta: { 'service/session': 'one' } } },
+  headers: { [SESSION]: 'other' },
 };
 
 const STILL_RUNNING = `
