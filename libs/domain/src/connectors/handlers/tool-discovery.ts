@@ -39,7 +39,9 @@ export class ToolDiscovery {
     const waitMs = await this.health.begin({ org, name, connector: id }, this.parts.clock.nowMs());
     if (waitMs !== null) throw tooMany(waitMs);
     const answer = await this.ask(driver, connector);
-    if (answer?.ok === false) throw new DomainError('connector_unavailable', { message: answer.errorMessage });
+    if (answer?.ok === false) {
+      throw new DomainError('connector_unavailable', { message: `${answer.errorMessage} ${TEST_IT}` });
+    }
     if (answer?.whyUnrecorded) throw answer.whyUnrecorded;
     return this.connectors.live(address);
   }
@@ -75,4 +77,5 @@ export class ToolDiscovery {
 
 export const UNANSWERED =
   'a server did not say which tools it has; it is asked again in some minutes, and when one of them is called';
+const TEST_IT = 'Test the connector to see what keeps it, POST /v1/connectors/{id}/test, and ask again.';
 const NO_SERVER = 'The tools of this connector stand in its config. Change them there, with PATCH /v1/connectors/{id}.';
