@@ -29,6 +29,22 @@ export class McpClient {
 
   /** Of the revision without a handshake. */
   modern(method: string, params: Record<string, unknown> = {}, options: RpcOptions = {}): Promise<RpcReplied> {
+    const said = this.saidModern(method, params, options);
+    return this.send(said.body, { ...options, headers: said.headers });
+  }
+
+  /** `subscriptions/listen`, whose answer goes on. */
+  subscribe(): Promise<DoorStream> {
+    const { body, headers } = this.saidModern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    return DoorStream.open(this.door, { method: 'POST', headers: this.headersWith(headers), body });
+  }
+
+  /** The GET of a handshake revision, on which a client hears of other tools. */
+  listen(): Promise<DoorStream> {
+    return DoorStream.open(this.door, { headers: this.headersWith() });
+  }
+
+  private saidModern(method: string, params: Record<string, unknown>, options: RpcOptions = {}) {
     const meta = {
       [`${MCP_META}/protocolVersion`]: MCP_MODERN,
       [`${MCP_META}/clientCapabilities`]: options.capabilities ?? {},
@@ -36,7 +52,7 @@ export class McpClient {
     };
     const name = method === 'tools/call' && typeof params['name'] === 'string' ? { 'Mcp-Name': params['name'] } : {};
     const headers = { 'MCP-Protocol-Version': MCP_MODERN, 'Mcp-Method': method, ...name, ...options.headers };
-    return this.request(method, { ...params, _meta: meta }, { ...options, headers });
+    return { body: this.bodyOf(method, { ...params, _meta: meta }), headers };
   }
 
   /** Of a revision with a handshake, which no request but the first says anything of. */
@@ -46,23 +62,67 @@ export class McpClient {
   }
 
   request(method: string, params: Record<string, unknown>, options: RpcOptions = {}): Promise<RpcReplied> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: (this.ids += 1), method, params });
-    return this.send(body, options);
+    return this.send(this.bodyOf(method, params), options);
   }
 
   async send(body: string, { headers = {}, signal }: RpcOptions = {}): Promise<RpcReplied> {
     const response = await fetch(this.door, {
       method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream',
-        ...this.key,
-        ...headers,
-      },
+      headers: this.headersWith(headers),
       body,
       ...(signal === undefined ? {} : { signal }),
     });
     return replied(response, await response.text());
+  }
+
+  private bodyOf(method: string, params: Record<string, unknown>): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: (this.ids += 1), method, params });
+  }
+
+  private headersWith(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...this.key,
+      ...headers,
+    };
+  }
+}
+
+/** An answer that goes on: its messages as they come. */
+export class DoorStream {
+  private text = '';
+  /** Resolves when the server has ended it; rejects when the connection broke. */
+  readonly ended: Promise<void>;
+
+  private constructor(
+    readonly status: number,
+    response: Response,
+    private readonly abort: AbortController,
+  ) {
+    this.ended = this.read(response);
+    // Whoever closes it need not wait for its end.
+    this.ended.catch(() => undefined);
+  }
+
+  static async open(url: string, init: RequestInit): Promise<DoorStream> {
+    const abort = new AbortController();
+    const response = await fetch(url, { ...init, signal: abort.signal });
+    return new DoorStream(response.status, response, abort);
+  }
+
+  /** So far. */
+  get messages(): readonly Record<string, unknown>[] {
+    return messagesIn(this.text);
+  }
+
+  close(): void {
+    this.abort.abort();
+  }
+
+  private async read(response: Response): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) this.text += decoder.decode(piece as Uint8Array, { stream: true });
   }
 }
 
@@ -79,6 +139,6 @@ const replied = (response: Response, text: string): RpcReplied => {
   };
 };
 
-/** Each message is one line of data. */
-export const messagesIn = (stream: string): Record<string, unknown>[] =>
-  [...stream.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Record<string, unknown>);
+/** Each message is one line of data; the last one may still be on its way. */
+const messagesIn = (stream: string): Record<string, unknown>[] =>
+  [...stream.matchAll(/^data: (.*)\n/gm)].map(([, data = '']) => JSON.parse(data) as Record<string, unknown>);
