@@ -4,7 +4,7 @@ import { Turns } from '#libs/domain/kernel';
 import { RESULT_MAX_BYTES } from '../http-result.js';
 import { OneAtATime } from '../one-at-a-time.js';
 import type { Redactor } from '../redactor.js';
-import { isObject, type RpcError } from './rpc-message.js';
+import { isDeeperThan, isObject, type RpcError } from './rpc-message.js';
 
 /** What of a tool's answer decides how it is kept. */
 export interface ToolAnswer {
@@ -14,6 +14,9 @@ export interface ToolAnswer {
   /** Whether the tool's definition promises structured content: an agent's client refuses a success without it. */
   readonly hasOutputSchema: boolean;
 }
+
+/** The result itself counts as 1. */
+const RESULT_DEPTH = 67;
 
 const longResults = new OneAtATime();
 const turns = new Turns();
@@ -37,6 +40,7 @@ const recorded = async (
   sent: readonly JsonValue[],
   redactor: Redactor,
 ): Promise<string | null> => {
+  if (isDeeperThan(result, RESULT_DEPTH)) return null;
   const content: JsonObject[] = [];
   for (const item of sent) {
     if (!isObject(item)) return null;

@@ -6,14 +6,13 @@ import {
   StrictJsonError,
   strictJsonInPieces,
 } from '#libs/crypto';
-import { LIST_LIMITS } from '#libs/domain/connectors/mcp';
 import { Turns } from '#libs/domain/kernel';
 
 import { ANSWER_MAX_BYTES } from './large-messages.js';
 
-/** What a server answers is around a definition or a result: message, result, list, entry. */
-const ENVELOPE_DEPTH = 4;
-const PROFILE = bodyProfile({ maxBytes: ANSWER_MAX_BYTES, maxDepth: LIST_LIMITS.depth + ENVELOPE_DEPTH });
+/** Far beyond what is taken of it: one definition that is too deep leaves the others of its list readable. */
+const MESSAGE_DEPTH = 512;
+const PROFILE = bodyProfile({ maxBytes: ANSWER_MAX_BYTES, maxDepth: MESSAGE_DEPTH });
 const WITH_LARGE_INTEGERS: JsonProfile = { ...PROFILE, hasLargeDoubles: true };
 
 /** What came is no JSON-RPC message, or one that another reader could take for another. Never shown to anybody. */
@@ -94,3 +93,9 @@ const messageOf = (value: JsonValue): RpcMessage => {
 
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** @param depth containers inside each other, the outermost counts as 1 */
+export const isDeeperThan = (value: JsonValue, depth: number): boolean =>
+  value !== null &&
+  typeof value === 'object' &&
+  (depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1)));
