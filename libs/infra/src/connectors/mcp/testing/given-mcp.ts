@@ -65,17 +65,23 @@ export interface GivenMcp {
   readonly url?: string;
 }
 
-export interface McpHarness {
-  readonly server: ScriptedServer;
+/** A process with a memory of its own. */
+export interface McpProcess {
   readonly driver: McpDriver;
+  refresh(isYoungEnough?: boolean): Promise<ToolsAnswer>;
+  /** A call with the connector as the log has it now. */
+  send(toolName?: string, args?: JsonObject, changes?: Partial<ConnectorCall>): Promise<ReadOutcome>;
+}
+
+export interface McpHarness extends McpProcess {
+  readonly server: ScriptedServer;
   readonly vault: OpenVault;
   readonly definitions: HeldDefinitions;
   readonly streams: ConnectorStreams;
   /** As the log has it now. */
   connector(): Promise<LiveConnector>;
-  refresh(isYoungEnough?: boolean): Promise<ToolsAnswer>;
-  /** A call with the connector as the log has it now. */
-  send(toolName?: string, args?: JsonObject, changes?: Partial<ConnectorCall>): Promise<ReadOutcome>;
+  /** Another process on the same log, or this one after a restart: it remembers nothing. */
+  another(): McpProcess;
 }
 
 /** @returns a harness whose server was asked for its tools once, unless `answers` says that it cannot be */
@@ -104,21 +110,30 @@ export const unaskedMcp = async ({
   cleanups.push(() => door.close());
   const folded = new FoldedStreams(store);
   const streams = new ConnectorStreams(new CommandRunner(store, folded), folded);
-  const randomness = new SystemRandomness();
   const definitions = new HeldDefinitions();
-  const recorder = new ToolRecorder(streams, definitions, { clock, randomness });
-  const driver = new McpDriver({ door, vault, clock, randomness, logger, recorder });
   const stored = readConfig('mcp_http', { url: url ?? server.url, ...config }, { isProduction: false });
   await created(streams, stored, vault);
   const connector = () => streams.live({ org: ORG, name: 'srv', connector: null });
+  const another = () => processOn({ store, door, vault, definitions, clock, logger, connector });
+  return { server, vault, definitions, streams, connector, another, ...another() };
+};
+
+interface ProcessParts extends Pick<McpHarness, 'vault' | 'definitions' | 'connector'> {
+  readonly store: EventStore;
+  readonly door: EgressDoor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const processOn = ({ store, door, vault, definitions, clock, logger, connector }: ProcessParts): McpProcess => {
+  const folded = new FoldedStreams(store);
+  const streams = new ConnectorStreams(new CommandRunner(store, folded), folded);
+  const randomness = new SystemRandomness();
+  const recorder = new ToolRecorder(streams, definitions, { clock, randomness });
+  const driver = new McpDriver({ door, vault, clock, randomness, logger, recorder });
   const deadline = () => clock.monotonicMs() + 10_000;
   return {
-    server,
     driver,
-    vault,
-    definitions,
-    streams,
-    connector,
     refresh: async (isYoungEnough = false) =>
       driver.refreshTools({
         connector: await connector(),
