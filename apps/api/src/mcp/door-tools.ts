@@ -155,7 +155,7 @@ export class DoorTools {
     const all = now
       .connectorNames()
       .flatMap((connector) => now.offeredBy(connector))
-      .filter(({ isDisabled }) => !isDisabled)
+      .filter(({ name, isDisabled }) => !isDisabled && name !== AWAIT_TOOL)
       .map(({ connector, name, owned }) => ({
         name: `${connector}__${name.replaceAll('.', '_')}`,
         qualified: `${connector}.${name}`,
