@@ -143,6 +143,14 @@ describe('what is known of a tool', () => {
     const { discovered } = await connector();
     expect([discovered?.tools.length, discovered?.leftOut]).toEqual([500, [{ why: 'too_many', count: 29_500 }]]);
   });
+
+  it('a page of more entries than a function takes arguments is read like any other', async () => {
+    const tools = [TOOL, ...Array.from({ length: 300_000 }, () => 0)];
+    const { refresh, connector } = await givenMcp({ answers: { ...MODERN_ANSWERS, 'tools/list': () => ({ tools }) } });
+    expect(await refresh()).toMatchObject({ ok: true });
+    const { discovered } = await connector();
+    expect([discovered?.tools.length, discovered?.leftOut]).toEqual([1, [{ why: 'form', count: 300_000 }]]);
+  });
 });
 
 describe('a connection test', () => {

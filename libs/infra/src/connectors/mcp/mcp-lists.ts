@@ -95,7 +95,8 @@ export class McpLists {
     let pages = 0;
     do {
       const page = pageIn(await server.ask('tools/list', cursor === null ? {} : { cursor }));
-      entries.push(...(await redacted(page.tools, line.credential.secrets)));
+      // One by one: a page may have more entries than a call can have arguments.
+      for (const entry of await redacted(page.tools, line.credential.secrets)) entries.push(entry);
       ttlMs = Math.min(ttlMs, page.ttlMs ?? ttlMs);
       cursor = page.nextCursor;
       pages += 1;
