@@ -3,7 +3,7 @@ import { type Digest, encodeHex } from '#libs/crypto';
 import { type Clock, type Randomness, SYSTEM, timestampOf } from '../kernel/index.js';
 import type { LiveConnector } from './connector.state.js';
 import type { ConnectorStreams } from './connector-streams.js';
-import type { AcceptanceRule, ToolList } from './discovered-tools.js';
+import { type AcceptanceRule, recordedTools, type ToolList } from './discovered-tools.js';
 import type { ToolDefinition, ToolDefinitions } from './tool-definitions.port.js';
 
 /** A list of a connector's server, with the definitions that it names. */
@@ -32,15 +32,18 @@ export class ToolRecorder {
     list: FetchedTools,
     { rule, after }: { readonly rule: AcceptanceRule; readonly after: Digest | null },
   ): Promise<LiveConnector> {
-    const { org, name, id, configHash } = connector;
-    await this.definitions.put({ org, name, connector: id }, list.definitions);
+    const { org, name, id, configHash, discovered: before } = connector;
     const { clock, randomness } = this.sources;
+    const now = timestampOf(clock.nowMs());
+    // What the log will refuse is not written beside it either: no server fills the disk with definitions.
+    recordedTools(list, { before, after, rule, at: now });
+    await this.definitions.put({ org, name, connector: id }, list.definitions);
     const metadata = {
       org,
       actor: SYSTEM,
       requestId: null,
       commandId: encodeHex(randomness.bytes(16)),
-      now: timestampOf(clock.nowMs()),
+      now,
     };
     const since = { configHash, listDigest: after };
     const { protocol, listDigest, tools, leftOut } = list;

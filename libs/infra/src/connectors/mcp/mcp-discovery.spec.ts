@@ -73,11 +73,13 @@ describe('a tool that the server changes', () => {
   });
 
   it('beyond ten changes at once nothing is recorded, and nothing of it is sent', async () => {
-    const { send, server, connector } = await givenMcp({ config: { tools_ttl_ms: 0 } });
+    const { send, server, connector, definitions } = await givenMcp({ config: { tools_ttl_ms: 0 } });
     for (let number = 0; number < 12; number += 1) {
       server.set(withTool({ description: `number ${number}` }));
       expect(await send()).toMatchObject({ status: 'failed', errorCode: 'connector_unavailable' });
     }
+    // Nor are its definitions written down: a server that changes without end would fill the disk with them.
+    expect(definitions.bodies.size).toBe(10);
     expect(server.of('tools/call')).toHaveLength(0);
     const digest = digestOfJson({ ...TOOL, description: 'number 8' });
     expect((await connector()).discovered?.tools[0]?.observed).toBe(digest);
