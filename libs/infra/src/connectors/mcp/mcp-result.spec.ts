@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
+import { canonicalize, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
 
 import { RESULT_MAX_BYTES } from '../http-result.js';
 import { Redactor } from '../redactor.js';
@@ -80,6 +80,19 @@ describe('a result above one mebibyte', () => {
     expect(short).toEqual(text('short'));
     expect(long?.text).toMatch(/^𝄞+ \[cut here: the answer was too large to be kept whole\]$/u);
     expect(long?.text.length).toBeGreaterThan(500_000);
+  });
+
+  it.each([
+    ['of two bytes a character', 'é'.repeat(1_500_000)],
+    ['of four', '😀'.repeat(900_000)],
+    ['whose head takes more than its tail', '\u0000'.repeat(100_000) + 'a'.repeat(2_000_000)],
+    ['whose tail takes more than its head', 'a'.repeat(1_000_000) + '\u0000'.repeat(300_000)],
+  ])('then has a text %s cut, and keeps all that there is room for', async (_, long) => {
+    const result = await kept({ content: [text(long)] });
+    const [{ text: cut = '' } = {}] = result['content'] as { text: string }[];
+    expect(cut.endsWith(' [cut here: the answer was too large to be kept whole]')).toBe(true);
+    expect(long.startsWith(cut.slice(0, cut.lastIndexOf(' [cut here')))).toBe(true);
+    expect(Buffer.byteLength(canonicalize(result))).toBeGreaterThan(RESULT_MAX_BYTES - 64);
   });
 
   it('says so where nothing else helps', async () => {

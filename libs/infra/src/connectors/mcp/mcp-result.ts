@@ -70,12 +70,27 @@ const textOf = ({ content, structured, hasFailed }: Kept): string =>
     ...(hasFailed ? { isError: true } : {}),
   });
 
-/** Over the bound, what people read least goes first: pictures and sounds, then the structured form, then text. */
-const bounded = (kept: Kept): string => {
-  let text = textOf(kept);
-  if (isWithin(text)) return text;
-  let content = [...kept.content];
-  let excess = Buffer.byteLength(text) - RESULT_MAX_BYTES;
+/**
+ * Over the bound, what people read least goes first: pictures and sounds, then the structured form, then text. To see how much
+ * is left takes writing all of it, so others get a turn before that, and it is done where something is gone alone.
+ */
+const bounded = async (kept: Kept): Promise<string> => {
+  let now = kept;
+  let text = textOf(now);
+  for (const lessened of [withoutBinaries, withoutStructure, withShortTexts]) {
+    if (isWithin(text)) break;
+    const less = lessened(now, Buffer.byteLength(text) - RESULT_MAX_BYTES);
+    if (less === now) continue;
+    await turns.next();
+    now = less;
+    text = textOf(now);
+  }
+  return text;
+};
+
+const withoutBinaries = (kept: Kept, excessBytes: number): Kept => {
+  const content = [...kept.content];
+  let excess = excessBytes;
   const largestFirst = content.map((item, index) => ({ index, bytes: binaryOf(item)?.data.length ?? 0 }));
   for (const { index, bytes } of largestFirst.sort((one, other) => other.bytes - one.bytes)) {
     if (bytes === 0 || excess <= 0) break;
@@ -83,42 +98,54 @@ const bounded = (kept: Kept): string => {
     excess -= bytes - canonicalize(note).length;
     content[index] = note;
   }
-  text = textOf({ ...kept, content });
-  if (isWithin(text)) return text;
-  const { structured, hasOutputSchema } = kept;
-  const hasFailed = kept.hasFailed || (structured !== undefined && hasOutputSchema);
-  text = textOf({ ...kept, content, structured: undefined, hasFailed });
-  if (isWithin(text)) return text;
-  for (let round = 0; round < CUT_ROUNDS; round += 1) {
-    content = cutTexts(content, Buffer.byteLength(text) - RESULT_MAX_BYTES);
-    text = textOf({ ...kept, content, structured: undefined, hasFailed });
-    if (isWithin(text)) return text;
-  }
-  return textOf({ ...kept, content: [TOO_LARGE], structured: undefined, hasFailed });
+  return excess === excessBytes ? kept : { ...kept, content };
 };
+
+const withoutStructure = (kept: Kept): Kept =>
+  kept.structured === undefined
+    ? kept
+    : { ...kept, structured: undefined, hasFailed: kept.hasFailed || kept.hasOutputSchema };
+
+const withShortTexts = (kept: Kept, excessBytes: number): Kept => ({
+  ...kept,
+  content: cutTexts(kept.content, excessBytes) ?? [TOO_LARGE],
+});
 
 const isWithin = (text: string): boolean => Buffer.byteLength(text) <= RESULT_MAX_BYTES;
 
 const TOO_LARGE: JsonObject = { type: 'text', text: '[the answer was too large, and is not kept]' };
-/** A text whose head is heavier than its tail is still too long after one. */
-const CUT_ROUNDS = 4;
 const CUT = ' [cut here: the answer was too large to be kept whole]';
 
-/** The longest texts are cut, as far as that takes. */
-const cutTexts = (content: readonly JsonObject[], excessBytes: number): JsonObject[] => {
+/** The longest texts are cut, as far as that takes; null where cutting all of them is not enough. */
+const cutTexts = (content: readonly JsonObject[], excessBytes: number): JsonObject[] | null => {
   const cut = [...content];
   let excess = excessBytes;
   const longestFirst = cut.map((item, index) => ({ index, text: item['text'] }));
   for (const { index, text } of longestFirst.sort((one, other) => lengthOf(other.text) - lengthOf(one.text))) {
     // A shorter one would not get any shorter by it.
     if (excess <= 0 || typeof text !== 'string' || text.length <= CUT.length) break;
-    const bytes = Buffer.byteLength(canonicalize(text));
-    const share = Math.max(0, bytes - excess - CUT.length) / bytes;
-    const short = `${wholeCharacters(text.slice(0, Math.floor(text.length * share)))}${CUT}`;
-    excess -= bytes - Buffer.byteLength(canonicalize(short));
+    const bytes = writtenBytes(text);
+    const short = `${wholeCharacters(headOf(text, bytes - excess - CUT.length))}${CUT}`;
+    excess -= bytes - writtenBytes(short);
     cut[index] = { ...(cut[index] as JsonObject), text: short };
   }
-  return cut;
+  return excess > 0 ? null : cut;
+};
+
+/** As canonical JSON has it between its quotes. */
+const writtenBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+/** As much of a text as fits, found by halves: characters take from one byte to six, however they are spread. */
+const headOf = (text: string, maxBytes: number): string => {
+  let length = 0;
+  let free = maxBytes;
+  for (let step = text.length; step >= 1; step = step === 1 ? 0 : Math.ceil(step / 2)) {
+    const bytes = writtenBytes(text.slice(length, length + step));
+    if (bytes > free) continue;
+    free -= bytes;
+    length += step;
+  }
+  return text.slice(0, length);
 };
 
 const lengthOf = (text: JsonValue | undefined): number => (typeof text === 'string' ? text.length : 0);
