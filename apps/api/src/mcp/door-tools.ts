@@ -157,12 +157,11 @@ export class DoorTools {
       .flatMap((connector) => now.offeredBy(connector))
       .filter(({ name, isDisabled }) => !isDisabled && name !== AWAIT_TOOL)
       .map(({ connector, name, owned }) => ({
-        name: `${connector}__${name.replaceAll('.', '_')}`,
+        name: nameInAll(connector, name),
         qualified: `${connector}.${name}`,
         ...owned,
       }));
-    const counts = new Map<string, number>();
-    for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const counts = meaningsOf(all);
     return all.filter(({ name }) => name.length <= ALL_NAME_MAX && counts.get(name) === 1).slice(0, ALL_TOOLS_MAX);
   }
 
@@ -183,6 +182,22 @@ export class DoorTools {
     return this.gate.registry.driverOf(connector.type)?.toolsTtlMs(connector) ?? LIST_TTL_MS;
   }
 }
+
+const nameInAll = (connector: string, tool: string): string => `${connector}__${tool.replaceAll('.', '_')}`;
+
+/**
+ * How many tools each name could mean. One that is held, or gone, keeps its name: else its server could have another tool
+ * called by the name that clients know for it.
+ */
+const meaningsOf = (offered: readonly NamedTool[]): ReadonlyMap<string, number> => {
+  const tools = new Map<string, string>(offered.map(({ name, qualified }) => [qualified, name]));
+  for (const { name: connector, discovered } of new Set(offered.map((tool) => tool.connector))) {
+    for (const { name } of discovered?.tools ?? []) tools.set(`${connector}.${name}`, nameInAll(connector, name));
+  }
+  const counts = new Map<string, number>();
+  for (const name of tools.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+};
 
 /** How long a client may keep a list at most. */
 const LIST_TTL_MS = 30_000;
