@@ -82,11 +82,16 @@ export const outcomeOfReply = async (
   }
 };
 
+const TOO_LARGE = `The answer of the server is larger than what is read of one. ${MAY_HAVE_RUN} Ask for less then.`;
 const RPC_ERROR = `The server answered with an error. Its own words are in the result. ${MAY_HAVE_RUN}`;
 
 /** What became of tools/call where no answer to it came. Rethrows what is no doing of the world. */
 export const outcomeOfCallFault = (fault: unknown): CallOutcome => {
-  if (fault instanceof EgressFailure) return outcomeOfFailure(fault, false);
+  if (fault instanceof EgressFailure) {
+    const outcome = outcomeOfFailure(fault, false);
+    // No setting of this type makes room for more.
+    return fault.reason === 'too_large' ? { ...outcome, errorMessage: TOO_LARGE } : outcome;
+  }
   if (fault instanceof UnreadableAnswer) return sent(NOT_A_RESULT, null);
   throw fault;
 };
