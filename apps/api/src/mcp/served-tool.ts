@@ -16,7 +16,7 @@ export const AWAIT_DEFINITION: JsonObject = {
   inputSchema: {
     type: 'object',
     properties: {
-      action: { type: 'string', description: 'The id that the earlier answer named: act_ and 32 characters.' },
+      action: { type: 'string', description: 'The id that the earlier answer named: act_ and 26 characters.' },
     },
     required: ['action'],
     additionalProperties: false,
