@@ -4,6 +4,7 @@ import { agentDecider, stopCodeOf } from '#libs/domain/agents';
 import {
   connectorDecider,
   connectorStreamId,
+  isConnectorName,
   isLive,
   isNamedByServer,
   type LiveConnector,
@@ -125,8 +126,11 @@ export class DoorTools {
   }
 
   private async connectorAt(name: string, org: OrgId): Promise<LiveConnector> {
-    const { state } = await this.gate.streams.load(streamRef(connectorDecider, connectorStreamId(org, name)));
-    if (isLive(state)) return state;
+    // What no connector can be called is looked for nowhere: a store takes not every text in a name.
+    if (isConnectorName(name)) {
+      const { state } = await this.gate.streams.load(streamRef(connectorDecider, connectorStreamId(org, name)));
+      if (isLive(state)) return state;
+    }
     throw new DomainError('not_found', {
       message: `There is no connector ${name}. Use the name of one of your organization's connectors, or /mcp for all of them.`,
     });

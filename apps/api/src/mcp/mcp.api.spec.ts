@@ -167,8 +167,10 @@ describe('the tools of a door', () => {
   });
 
   it('of no connector: 404', async () => {
-    const nobody = new McpClient(`${bench.url}/mcp/nobody`, bench.agentKey);
-    expect(await nobody.modern('tools/list')).toMatchObject({ status: 404, error: { code: 'not_found' } });
+    for (const name of ['nobody', '%00', 'CRM', 'x'.repeat(500)]) {
+      const nobody = new McpClient(`${bench.url}/mcp/${name}`, bench.agentKey);
+      expect(await nobody.modern('tools/list')).toMatchObject({ status: 404, error: { code: 'not_found' } });
+    }
   });
 });
 
