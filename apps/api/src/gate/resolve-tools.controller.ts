@@ -2,8 +2,15 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
+import {
+  connectorDecider,
+  connectorStreamId,
+  discoveredStatusOf,
+  isConnectorName,
+  isLive,
+} from '#libs/domain/connectors';
 import { parseToolName, PolicyJudge } from '#libs/domain/gate';
-import { DomainError, FoldedStreams, streamRef, Turns } from '#libs/domain/kernel';
+import { DomainError, FoldedStreams, type OrgId, streamRef, Turns } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { hiddenSince, type ToolVisibility } from '#libs/domain/policies';
 import type { Exchange } from '../http/exchange.js';
@@ -20,6 +27,11 @@ const TOOLS_A_TURN = 10;
 /** The answer for a malformed name: the gate refuses a call with such a name before it asks the policy. */
 const unknownTool = hiddenSince('tool_unknown');
 const ofDisabledConnector = hiddenSince('connector disabled');
+/** The gate refuses a call of it, whatever the policy says. */
+const changedTool = hiddenSince('tool_changed');
+
+/** Statuses of tools that wait for an admin. */
+const HELD: readonly string[] = ['new', 'changed'];
 
 /** A tool to be judged, either named by the caller or listed by its connector. */
 interface AskedTool {
@@ -28,6 +40,8 @@ interface AskedTool {
   /** Shown if the tool is visible. Set if the connector listed the tool. */
   readonly described?: { readonly description: string | null; readonly input_schema: JsonObject };
   readonly isDisabled?: boolean;
+  /** Its server describes it otherwise than was accepted. A connector lists no such tool. */
+  readonly isHeld?: boolean;
 }
 
 /**
@@ -54,7 +68,7 @@ export class ResolveToolsController {
   ): Promise<JsonObject> {
     const { caller } = exchange;
     if (caller.kind !== 'agent') throw new DomainError('insufficient_scope');
-    const named = namedIn(body);
+    const named = await this.withHeld(namedIn(body), body.connector, caller.org);
     const { tools, next }: { readonly tools: readonly AskedTool[]; readonly next: string | null } =
       named === null ? await this.offered.page(body, exchange, reply) : { tools: named, next: null };
     const { told, version } = await this.visibility(caller);
@@ -64,6 +78,19 @@ export class ResolveToolsController {
       data.push(visibilityView(tool, told));
     }
     return { object: 'list', data, has_more: next !== null, next_cursor: next, policy_version: version };
+  }
+
+  /** By the log: no server is asked. A name that no connector of the organization has is a proxy's own. */
+  private async withHeld(
+    named: readonly AskedTool[] | null,
+    connector: string | undefined,
+    org: OrgId,
+  ): Promise<readonly AskedTool[] | null> {
+    if (named === null || connector === undefined || !isConnectorName(connector)) return named;
+    const { state } = await this.streams.load(streamRef(connectorDecider, connectorStreamId(org, connector)));
+    const tools = isLive(state) ? (state.discovered?.tools ?? []) : [];
+    const held = new Set(tools.filter((tool) => HELD.includes(discoveredStatusOf(tool))).map(({ name }) => name));
+    return held.size === 0 ? named : named.map((tool) => ({ ...tool, isHeld: held.has(tool.name) }));
   }
 
   private async visibility(caller: Extract<Exchange['caller'], { kind: 'agent' }>): Promise<{
@@ -96,13 +123,17 @@ const namedIn = ({ connector, tools, cursor }: ResolveToolsBody): readonly Asked
   return tools.map(({ name }) => ({ connector, name }));
 };
 
-const visibilityView = (
-  { connector, name, described, isDisabled }: AskedTool,
-  told: (tool: string) => ToolVisibility,
-): JsonObject => {
+/** What hides the tool without the policy being asked; null if nothing does. */
+const judgedByItself = ({ connector, name, isDisabled, isHeld }: AskedTool): typeof unknownTool | null => {
+  if (isDisabled === true) return ofDisabledConnector;
+  if (isHeld === true) return changedTool;
+  return parseToolName(`${connector}.${name}`) ? null : unknownTool;
+};
+
+const visibilityView = (asked: AskedTool, told: (tool: string) => ToolVisibility): JsonObject => {
+  const { connector, name, described } = asked;
   const tool = `${connector}.${name}`;
-  const judged = isDisabled === true ? ofDisabledConnector : parseToolName(tool) ? told : unknownTool;
-  const { visibility, ruleId, reason } = judged(tool);
+  const { visibility, ruleId, reason } = (judgedByItself(asked) ?? told)(tool);
   const shown = visibility === 'visible' ? described : described && { description: null, input_schema: null };
   return { object: 'tool_visibility', name, tool, visibility, rule_id: ruleId, reason, ...shown };
 };

@@ -32,6 +32,9 @@ beforeAll(async () => {
   const config = { url: server.url.replace('mcp.example', '127.0.0.1'), auth: { kind: 'none' }, tools_ttl_ms: 0 };
   const made = await admin.post('/v1/connectors', { type: 'mcp_http', name: 'twin', config }, bench.adminKey);
   expect(made.status).toBe(201);
+  await vi.waitFor(async () => {
+    expect(await listed()).toEqual(['twin__a_b', 'twin__c', 'service_await_action']);
+  }, PATIENCE);
 });
 afterAll(async () => {
   await bench?.close();
@@ -42,9 +45,6 @@ const namesIn = ({ result }: RpcReplied): string[] => (result['tools'] as { name
 const listed = (): Promise<string[]> => all.modern('tools/list').then(namesIn);
 
 it('a name at /mcp is no other tool’s while the tool that has it is held, or gone', async () => {
-  await vi.waitFor(async () => {
-    expect(await listed()).toEqual(['twin__a_b', 'twin__c', 'service_await_action']);
-  }, PATIENCE);
   for (const tools of [[named('a_b', 'changed'), named('a.b', 'another')], [named('a.b', 'another')]]) {
     server.set({ 'tools/list': () => ({ tools: [...tools, named('c', 'c')] }) });
     expect((await admin.post('/v1/connectors/twin/tools/refresh', {}, bench.adminKey)).status).toBe(200);
@@ -53,4 +53,15 @@ it('a name at /mcp is no other tool’s while the tool that has it is held, or g
     expect(called.error).toMatchObject({ code: -32602, data: { code: 'tool_unknown' } });
   }
   expect(server.of('tools/call')).toEqual([]);
+});
+
+it('a held tool is hidden from whoever asks for it by its name', async () => {
+  server.set({ 'tools/list': () => ({ tools: [named('c', 'changed'), named('a_b', 'first')] }) });
+  expect((await admin.post('/v1/connectors/twin/tools/refresh', {}, bench.adminKey)).status).toBe(200);
+  const asked = { connector: 'twin', tools: [{ name: 'c' }, { name: 'a_b' }] };
+  const { json } = await admin.post('/v1/tools/resolve', asked, bench.agentKey);
+  expect(json['data']).toMatchObject([
+    { name: 'c', visibility: 'hidden', rule_id: null, reason: 'tool_changed' },
+    { name: 'a_b', visibility: 'visible' },
+  ]);
 });
