@@ -3,7 +3,7 @@ import type { Decision } from '#libs/domain/gate';
 import { DomainError } from '#libs/domain/kernel';
 import { testId } from '../../../../test/support/given-log.js';
 import { actionRow } from '../../../../test/support/given-rows.js';
-import { refuseUnrun } from './unrun-action.js';
+import { refusalOf, refuseUnrun } from './unrun-action.js';
 
 const RETRY_AT = '2026-10-02T00:00:00.000Z';
 const DENIED: Decision = {
@@ -39,5 +39,21 @@ describe('a refusal by a budget', () => {
   ])('%s', (_, now, isReplay, seconds) => {
     const { code, message, retryAfterSeconds } = refusalAt(now, isReplay);
     expect([code, message, retryAfterSeconds]).toEqual(['budget_exceeded', 'Used up.', seconds]);
+  });
+});
+
+describe('a refusal that is told again', () => {
+  const told = (idempotency_key_hash: string | null): string | undefined => {
+    const { folded } = actionRow(1);
+    const decision = { ...DENIED, code: 'agent_stopped', source: 'stop', message: 'Stopped.' } as const;
+    const action = { ...folded, decision, submission: { ...folded.submission, idempotency_key_hash } };
+    return refusalOf(action, true)?.message;
+  };
+
+  it('says how to go on to whoever sent a key, and to whoever sent none', () => {
+    expect(told('a'.repeat(64))).toBe(
+      'This agent was stopped when the call was made, and that refusal is the answer to its Idempotency-Key. Once it is resumed, send the call with a new Idempotency-Key.',
+    );
+    expect(told(null)).toBe('This agent was stopped when the call was made. Once it is resumed, make the call again.');
   });
 });

@@ -63,28 +63,33 @@ export interface Refusal {
 export const refusalOf = (action: LivingAction, isReplay: boolean): Refusal | null => {
   const status = unrunStatusOf(action);
   if (status === null) return null;
-  const { decision, approval } = action;
+  const { decision, approval, submission } = action;
+  const hasKey = submission.idempotency_key_hash !== null;
   if (status === 'expired') return { code: 'approval_expired', message: ERROR_CATALOGUE.approval_expired.message };
-  if (status === 'cancelled') return { code: 'conflict', message: CANCELLED };
+  if (status === 'cancelled') return { code: 'conflict', message: cancelled(hasKey) };
   if (decision === null || courseOf(decision) !== 'ends')
-    return { code: 'policy_denied', message: deniedByPerson(approval?.reason ?? null) };
+    return { code: 'policy_denied', message: deniedByPerson(approval?.reason ?? null, hasKey) };
   const code = decision.code ?? 'policy_denied';
-  const message = (isReplay ? STOPPED_THEN[code] : undefined) ?? decision.message ?? ERROR_CATALOGUE[code].message;
-  return { code, message };
+  const stopped = isReplay ? STOPPED_THEN[code]?.(hasKey) : undefined;
+  return { code, message: stopped ?? decision.message ?? ERROR_CATALOGUE[code].message };
 };
 
-const THEN = 'when the call was made, and that refusal is the answer to its Idempotency-Key';
-const ANEW = 'send the call with a new Idempotency-Key';
+/** A call that was found again without a key, by its id or as a repeat, has none to be replaced. */
+const anew = (hasKey: boolean): string => (hasKey ? 'send the call with a new Idempotency-Key' : 'make the call again');
+const then = (hasKey: boolean): string =>
+  `when the call was made${hasKey ? ', and that refusal is the answer to its Idempotency-Key' : ''}`;
 
 /** Messages for a replayed refusal, because the Stop that caused it may be over. */
-const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, string>>> = {
-  agent_stopped: `This agent was stopped ${THEN}. Once it is resumed, ${ANEW}.`,
-  agent_suspended: `This agent was suspended ${THEN}. Once it is resumed, ${ANEW}.`,
-  org_stopped: `All agents of this organization were stopped ${THEN}. Once they are started again, ${ANEW}.`,
+const STOPPED_THEN: Partial<Readonly<Record<ErrorCode, (hasKey: boolean) => string>>> = {
+  agent_stopped: (hasKey) => `This agent was stopped ${then(hasKey)}. Once it is resumed, ${anew(hasKey)}.`,
+  agent_suspended: (hasKey) => `This agent was suspended ${then(hasKey)}. Once it is resumed, ${anew(hasKey)}.`,
+  org_stopped: (hasKey) =>
+    `All agents of this organization were stopped ${then(hasKey)}. Once they are started again, ${anew(hasKey)}.`,
 };
 
-const CANCELLED = `This action was cancelled while it waited for approval, and nothing was run. If it is wanted after all, ${ANEW}.`;
+const cancelled = (hasKey: boolean): string =>
+  `This action was cancelled while it waited for approval, and nothing was run. If it is wanted after all, ${anew(hasKey)}.`;
 
-const deniedByPerson = (reason: string | null): string =>
+const deniedByPerson = (reason: string | null, hasKey: boolean): string =>
   `A person denied this call, and nothing was run.${reason === null ? '' : ` Their reason: ${reason}.`} ` +
-  `Do not repeat it unchanged; if they agree to another try, ${ANEW}.`;
+  `Do not repeat it unchanged; if they agree to another try, ${anew(hasKey)}.`;
