@@ -13,6 +13,7 @@ import { Closing } from './closing.js';
 import { showConsole } from './console/console-demo.js';
 import { CustomerRecords } from './customer-records.js';
 import { atTheEdge } from './edge-scene.js';
+import { heldTool } from './held-scene.js';
 import {
   allowedRead,
   allowedWrite,
@@ -26,6 +27,7 @@ import {
 import { ScratchService } from './scratch-service.js';
 import { furnish, type Stage } from './stage.js';
 import { Story } from './story.js';
+import { TicketServer } from './ticket-server.js';
 
 const MS_PER_SECOND = 1_000;
 /** As a shell reports a program that Ctrl-C ended. */
@@ -122,7 +124,7 @@ const play = async (story: Story, folder: string, closing: Closing): Promise<voi
   const settings = settingsOf(join(folder, 'state'));
   story.opening(
     'Agent Governance Service',
-    'A scratch service starts, and a customer-records API that wants a token. Policy: crm.* allowed, deletes denied.',
+    'A scratch service, a customer-records API that wants a token, an MCP server. Policy: both allowed, deletes denied.',
   );
   const logger = new PinoLogger({
     level: 'warn',
@@ -137,11 +139,13 @@ const play = async (story: Story, folder: string, closing: Closing): Promise<voi
   if (closing.isRunning) return;
   const records = new CustomerRecords();
   closing.add(() => records.close());
+  const tickets = new TicketServer();
+  closing.add(() => tickets.close());
   const service = new ScratchService(environmentWith(settings), join(folder, 'service.log'));
   closing.add(() => service.stop());
   await service.start();
-  const stage: Stage = { story, service, records, prepared, folder, ...secretsOf(prepared) };
-  await furnish(stage, await records.open());
+  const stage: Stage = { story, service, records, tickets, prepared, folder, ...secretsOf(prepared) };
+  await furnish(stage, { records: await records.open(), tickets: await tickets.open() });
   await scenes(stage);
 };
 
@@ -154,6 +158,7 @@ const scenes = async (stage: Stage): Promise<void> => {
   await sameKeyTwice(stage);
   await usedUp(stage);
   await atTheEdge(stage);
+  await heldTool(stage);
   const owner = await stopAll(stage);
   await twoPeople(stage, owner);
   await crash(stage);

@@ -2,12 +2,14 @@ import type { Prepared } from '#libs/infra/deployment';
 import type { CustomerRecords } from './customer-records.js';
 import { member, type Answer, type ScratchService } from './scratch-service.js';
 import type { Story } from './story.js';
+import type { TicketServer } from './ticket-server.js';
 
 /** What the scenes play with. */
 export interface Stage {
   readonly story: Story;
   readonly service: ScratchService;
   readonly records: CustomerRecords;
+  readonly tickets: TicketServer;
   readonly prepared: Prepared;
   readonly adminKey: string;
   readonly agentKey: string;
@@ -37,6 +39,7 @@ rules:
     match:
       tools:
         - crm.*
+        - tickets.*
     decision: allow
 budgets:
   - id: exports
@@ -83,12 +86,17 @@ const configOf = (baseUrl: string) => ({
   ],
 });
 
-/** The connector with its credential and the policy, over the API, as an admin would. */
-export const furnish = async ({ service, adminKey: key, records }: Stage, recordsUrl: string): Promise<void> => {
-  const connector = { type: 'rest', name: 'crm', config: configOf(recordsUrl) };
+/** The connectors, a credential and the policy, over the API, as an admin would. */
+export const furnish = async (
+  { service, adminKey: key, records }: Stage,
+  urls: { readonly records: string; readonly tickets: string },
+): Promise<void> => {
+  const connector = { type: 'rest', name: 'crm', config: configOf(urls.records) };
   must(await service.call('POST', '/v1/connectors', { key, body: connector }));
   const credential = { kind: 'bearer', secret: { token: records.token } };
   must(await service.call('PUT', '/v1/connectors/crm/credentials', { key, body: credential }));
+  const config = { url: urls.tickets, auth: { kind: 'none' }, tools_ttl_ms: 0 };
+  must(await service.call('POST', '/v1/connectors', { key, body: { type: 'mcp_http', name: 'tickets', config } }));
   const policy = must(await service.call('POST', '/v1/policies', { key, body: { name: 'Demo', source: POLICY } }));
   const activation = { mode: 'enforce', reason: 'Demo' };
   const path = `/v1/policies/${String(policy.json['id'])}/versions/1/activate`;
