@@ -4,7 +4,7 @@ import { ON_BEHALF_OF_HEADER, parseReference, SESSION_HEADER } from '../http/cal
 import type { Exchange } from '../http/exchange.js';
 import { parseIdempotencyKey } from '../http/idempotency-key.js';
 
-/** What the host of a model says about a call, and models do not: they write arguments, never `_meta`. */
+/** What the host of a model says about a call, and models do not: they write arguments, never `_meta` (rule MCP-6). */
 export interface CallerWords {
   readonly idempotencyKey: string | null;
   readonly onBehalfOf: string | null;

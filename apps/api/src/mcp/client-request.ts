@@ -47,7 +47,7 @@ export interface SentRequest {
 }
 
 /**
- * Which revision a request is of, by the request alone: both eras share an address, and there are no sessions.
+ * Which revision a request is of, by the request alone (rule MCP-1): both eras share an address, and there are no sessions.
  * @param headerValues every value of a header, in the order sent
  * @throws {RpcFault}
  */

@@ -34,7 +34,7 @@ interface NamedTool {
   readonly tool: ToolDescription;
 }
 
-/** What an agent sees at a door. */
+/** What an agent sees at a door (rule MCP-2). */
 export interface VisibleTools {
   readonly tools: readonly NamedTool[];
   /** How long a client may keep the list. */
@@ -80,7 +80,7 @@ export class DoorTools {
   }
 
   /**
-   * A Stop ends every list, stream and wait of the door; `tools/call` records it.
+   * A Stop ends every list, stream and wait of the door (rule MCP-7); `tools/call` records it.
    * @throws {DomainError} invalid_api_key, or the code of the Stop
    */
   async requireRunning({ org, agent }: DoorCaller) {

@@ -26,7 +26,7 @@ const PROGRESS_EVERY_MS = 10_000;
 const ROUNDS_MAX = 8;
 const TASK_POLL_MS = 2_000;
 
-/** How a call is answered that has not ended at once: as a task, after a wait, with another round, or with words. */
+/** How a call is answered that has not ended at once: as a task, after a wait, with another round, or with words (rule MCP-5). */
 @Injectable()
 export class DoorWaits {
   constructor(

@@ -101,7 +101,7 @@ export const SERVER_INFO: JsonObject = {
 };
 
 /**
- * What the service says itself is an error to the model, without `structuredContent`: clients check that against the tool's
+ * What the service says itself is an error to the model (rule MCP-4), without `structuredContent`: clients check that against the tool's
  * schema of answers, and would throw away what is said here.
  */
 const ownWords = (texts: readonly string[], meta: JsonObject, terms: AnswerTerms, isError = true): string => {
