@@ -105,6 +105,26 @@ describe('what a request of 2026-07-28 must say', () => {
   });
 });
 
+describe('the name of a task in a header', () => {
+  const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const params = { taskId: 'a', _meta: { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities } };
+  const sent = (method: string, name: readonly string[]) => ({
+    'mcp-protocol-version': ['2026-07-28'],
+    'mcp-method': [method],
+    'mcp-name': name,
+  });
+
+  it.each(['tasks/get', 'tasks/update', 'tasks/cancel'])('is its id, with %s: -32020 for another', (method) => {
+    expect(refusal(method, params, sent(method, ['b']))).toMatchObject({ status: 400, code: -32020 });
+    expect(refusal(method, params, sent(method, ['a', 'a']))).toMatchObject({ status: 400, code: -32020 });
+    expect(refusal(method, params, sent(method, ['a']))).toBeNull();
+  });
+
+  it('may be missing', () => {
+    expect(refusal('tasks/get', params, sent('tasks/get', []))).toBeNull();
+  });
+});
+
 describe('a progress token', () => {
   it.each([['a'], [7], [0]])('%j is one', (progressToken) => {
     expect(read('tools/call', { _meta: { progressToken } })).toMatchObject({ progressToken });

@@ -94,8 +94,18 @@ const requireModern = (
   requireHeader(headerValues, VERSION_HEADER, version);
   requireServed(version);
   requireHeader(headerValues, METHOD_HEADER, method);
-  if (method !== 'tools/call' || typeof params['name'] !== 'string') return;
-  requireHeader(headerValues, NAME_HEADER, params['name']);
+  requireName({ method, params }, headerValues);
+};
+
+/** A task's name is its id. It is judged where it is sent, and not asked for: here a task is found by the body alone. */
+const requireName = (
+  { method, params }: Pick<SentRequest, 'method' | 'params'>,
+  headerValues: (name: string) => readonly string[],
+): void => {
+  const isTask = TASK_METHODS.includes(method);
+  const name = params[isTask ? 'taskId' : 'name'];
+  const isOwed = method === 'tools/call' || (isTask && headerValues(NAME_HEADER).length > 0);
+  if (isOwed && typeof name === 'string') requireHeader(headerValues, NAME_HEADER, name);
 };
 
 const fieldMissing = (field: string, form: string): RpcFault =>
