@@ -112,5 +112,7 @@ describe('what is kept of a JSON-RPC error', () => {
     });
     expect(read('x'.repeat(20_000))).toEqual({ error: { code: -32602, message: 'no [redacted]' } });
     expect(JSON.stringify(read(undefined, 'x'.repeat(100_000))).length).toBeLessThan(20_000);
+    // Nor the part of one that stands before the cut.
+    expect(JSON.stringify(read(undefined, `${'x'.repeat(16_374)}${SECRET}`))).not.toContain(SECRET.slice(0, 6));
   });
 });

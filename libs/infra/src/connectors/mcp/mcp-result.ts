@@ -175,10 +175,14 @@ const isLarge = (item: JsonValue): boolean =>
   Object.values(item).some((member) => (typeof member === 'string' ? member.length > 16_384 : isObject(member)));
 
 const ERROR_TEXT_CHARACTERS = 16_384;
+/** What of an error's words is looked through: the longest form of a credential that begins in what is kept ends in it. */
+const ERROR_READ_CHARACTERS = 16 * ERROR_TEXT_CHARACTERS;
 
 /** `{error}` of a JSON-RPC error, redacted; its data only where that is short. */
 export const recordedRpcError = ({ code, message, data }: RpcError, redactor: Redactor): string => {
-  const short = redactor.text(wholeCharacters(message.slice(0, ERROR_TEXT_CHARACTERS)));
+  // Cut afterwards: the head of a credential would not be known for one.
+  const words = redactor.text(wholeCharacters(message.slice(0, ERROR_READ_CHARACTERS)));
+  const short = wholeCharacters(words.slice(0, ERROR_TEXT_CHARACTERS));
   const kept = data === undefined ? undefined : redactor.json(data);
   const isShort = kept !== undefined && canonicalize(kept).length <= ERROR_TEXT_CHARACTERS;
   return canonicalize({ error: { code, message: short, ...(isShort ? { data: kept } : {}) } });
