@@ -72,6 +72,7 @@ describeConsole('the overview', () => {
         expect(await page.getByText(/^previous 24 h: /).count()).toBe(0);
         expect(await begin.locator('li[data-done]').count()).toBe(0);
         expect(await begin.getByLabel('First call').innerText()).toContain('/v1/actions');
+        expect(await begin.getByLabel('Address for MCP clients').innerText()).toBe(scene.url('/mcp'));
         await begin.getByRole('link', { name: 'Create an agent and its key' }).click();
         await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('first-bot');
         await page.getByRole('button', { name: 'Create agent and key' }).click();

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => removeStateDir(stateDir));
 
-it('npm start hands a SIGTERM on: whoever stops npm stops the service, and its database', async () => {
+it('npm start hands a SIGTERM on: whoever stops npm stops the service, and its database; a first start says how to call it', async () => {
   const env = environmentWith({ SERVICE_STATE_DIR: stateDir, SERVICE_PORT: '0' });
   const npm = spawn('npm', ['start'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'ignore'] });
   const ended = once(npm, 'exit') as Promise<[number | null]>;
@@ -28,5 +28,9 @@ it('npm start hands a SIGTERM on: whoever stops npm stops the service, and its d
   npm.kill('SIGTERM');
   await ended;
   expect(printed).toMatch(/message=stopped/);
+  const [, address = ''] = / is up at (\S+)/.exec(printed) ?? [];
+  // What one does next: by a shell, and by an MCP client.
+  expect(printed).toContain(`  curl -s ${address}/v1/actions `);
+  expect(printed).toContain(`  claude mcp add --transport http ags ${address}/mcp --header "Authorization: Bearer `);
   expect(existsSync(join(stateDir, 'postgres', 'postmaster.pid'))).toBe(false);
 });

@@ -72,8 +72,8 @@ const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
       `      "path": "/v1/customers/{id}", "args": {"id": {"in": "path", "type": "string", "required": true}}}]}}'`,
     ].join('\n')}
   >
-    A connector turns a system, such as an HTTP API, into tools that agents can call. The service adds the credential
-    when it sends a call; agents never see the credential.{' '}
+    A connector turns a system, such as an HTTP API or an MCP server, into tools that agents can call. The service adds
+    the credential when it sends a call; agents never see the credential.{' '}
     {mayAdd ? <Link href="/connectors?add=">Add a connector</Link> : 'An admin adds connectors, here or with the API:'}
   </Empty>
 );

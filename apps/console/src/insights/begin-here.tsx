@@ -6,6 +6,7 @@ import { everyConnector } from '../connectors/queries.ts';
 import { Icon } from '../design/icon.tsx';
 import { newestAction } from '../gate/queries.ts';
 import { curlOf } from '../kernel/curl.ts';
+import { useVersion } from '../kernel/documentation.tsx';
 import { exampleArgs, firstTool } from '../kernel/example-call.ts';
 import { useMay } from '../kernel/session.tsx';
 import { CopyButton, Panel } from '../kit/kit.tsx';
@@ -60,7 +61,8 @@ export const BeginHere = () => {
           to={hasConnector || !may ? '/connectors' : '/connectors?add='}
           name="Connect a system"
         >
-          A connector turns an HTTP API into tools. The service keeps the credential; agents never see it.
+          A connector turns an HTTP API or an MCP server into tools. The service keeps the credential; agents never see
+          it.
         </Step>
         <Step
           isDone={isEnforced}
@@ -75,17 +77,21 @@ export const BeginHere = () => {
         </Step>
         <Step isDone={false} to="/actions" name="Send the first call">
           {tool === null
-            ? 'From any shell. Without a connector for this tool the call is denied, recorded and sealed.'
-            : 'From any shell, with the agent’s API key. Every outcome is recorded and sealed.'}
+            ? 'From any shell or MCP client. Without a connector for this tool the call is denied, recorded and sealed.'
+            : 'From any shell or MCP client, with the agent’s API key. Every outcome is recorded and sealed.'}
         </Step>
       </ol>
-      <Curl
+      <Example
+        name="First call"
         code={curlOf(location.origin, {
           tool: tool?.name ?? 'crm.get_customer',
           args: tool === null ? { id: '42' } : exampleArgs(tool),
           mode: 'gateway',
         })}
-      />
+      >
+        Copy call
+      </Example>
+      <McpAddress connector={tool?.name.split('.', 1)[0] ?? null} />
     </Panel>
   );
 };
@@ -113,11 +119,48 @@ const Step = ({
   </li>
 );
 
-const Curl = ({ code }: { readonly code: string }) => (
+/**
+ * Where an MCP client calls the same tools: at the door of their connector, or at that of all of them while there is none. Its
+ * key travels as the bearer token of every request.
+ */
+const McpAddress = ({ connector }: { readonly connector: string | null }) => {
+  const docsUrl = useVersion().data?.docs_url ?? null;
+  return (
+    <>
+      <p className={styles['beginOther']}>
+        An MCP client calls the same tools at this address, with the header{' '}
+        <code>Authorization: Bearer $AGENT_KEY</code>
+        {docsUrl === null ? '.' : ': '}
+        {docsUrl === null ? null : (
+          <a href={`${docsUrl}/mcp`} target="_blank" rel="noreferrer">
+            how to set up your client
+          </a>
+        )}
+      </p>
+      <Example
+        name="Address for MCP clients"
+        code={`${location.origin}/mcp${connector === null ? '' : `/${connector}`}`}
+      >
+        Copy address
+      </Example>
+    </>
+  );
+};
+
+const Example = ({
+  name,
+  code,
+  children,
+}: {
+  readonly name: string;
+  readonly code: string;
+  /** What the button says. */
+  readonly children: string;
+}) => (
   <div className={styles['beginCurl']}>
-    <pre className={kit['code']} tabIndex={0} aria-label="First call">
+    <pre className={kit['code']} tabIndex={0} aria-label={name}>
       {code}
     </pre>
-    <CopyButton text={code}>Copy call</CopyButton>
+    <CopyButton text={code}>{children}</CopyButton>
   </div>
 );
