@@ -178,6 +178,9 @@ describe('how much one agent may hold open', () => {
     expect(limited).toMatchObject(RATE_LIMITED);
     expect(limited.headers.get('retry-after')).toBe('1');
     expect(await at.modern('tools/call', { ...ASK, requestState: `${action}:1` })).toMatchObject(RATE_LIMITED);
+    // A call is taken, and told how to go on: in a client's own way, or in words.
+    expect((await at.modern('tools/call', ASK)).result).toMatchObject({ requestState: `${action}:1` });
+    expect(textOf(await at.legacy('tools/call', ASK))).toContain(`service_await_action with {"action": "${action}"}`);
     // What needs no long wait is served as before, and so is everybody else.
     expect((await at.modern('tasks/get', { taskId: action }, TASKS)).result).toMatchObject({ status: 'working' });
     closing.abort();

@@ -10,10 +10,15 @@ const RETRY_AFTER_SECONDS = 1;
 export class LongPolls {
   private readonly open = new Map<string, number>();
 
+  /** Whether `hold` would not refuse the caller now. */
+  hasRoomFor(caller: string): boolean {
+    return (this.open.get(caller) ?? 0) < OPEN_MAX;
+  }
+
   /** @throws {DomainError} rate_limited if the caller already has {@link OPEN_MAX} open waits */
   async hold<Result>(caller: string, wait: () => Promise<Result>): Promise<Result> {
     const count = this.open.get(caller) ?? 0;
-    if (count >= OPEN_MAX) throw new DomainError('rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (!this.hasRoomFor(caller)) throw new DomainError('rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     this.open.set(caller, count + 1);
     try {
       return await wait();

@@ -24,7 +24,7 @@ export interface AnsweredCall {
   readonly isReplay: boolean;
   /** How often a client without tasks has come back for it; null if the answer is a tool's that waits anyhow. */
   readonly round: number | null;
-  /** The client waits for this one longer than for a call, and holds one of its long polls. */
+  /** The client came to wait, and is refused if it waits too often already. */
   readonly isPoll: boolean;
 }
 

@@ -46,7 +46,10 @@ export class DoorWaits {
     const { id } = request;
     if (call.read.deed !== null) return resultReply(id, await this.answers.ended(call.read, termsOf(request, call)));
     if (request.hasTasks && call.round !== null) return resultReply(id, taskResult(call.read));
-    if (!call.isPoll) return this.waited(request, call, exchange, reply);
+    // A call that was recorded is answered in any case, if need be with how to wait for it later.
+    if (!call.isPoll && !this.polls.hasRoomFor(exchange.principalRef)) {
+      return resultReply(id, await this.resultOf(request, call));
+    }
     return this.polls.hold(exchange.principalRef, () => this.waited(request, call, exchange, reply));
   }
 
