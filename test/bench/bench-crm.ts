@@ -27,6 +27,11 @@ export const connectBenchCrm = async (service: BenchService, upstreamUrl: string
     ],
   };
   await done(service.call('POST', '/v1/connectors', { key, body: { type: 'rest', name: 'crm', config } }));
+  await allowBenchCrm(service);
+};
+
+export const allowBenchCrm = async (service: BenchService): Promise<void> => {
+  const key = service.adminKey;
   const policy = await done(
     service.call('POST', '/v1/policies', { key, body: { name: 'Bench', source: BENCH_POLICY } }),
   );

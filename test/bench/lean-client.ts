@@ -35,6 +35,7 @@ export class LeanClient {
 
   send(request: Buffer): Promise<LeanAnswer> {
     return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) return reject(new Error('the connection was closed between two requests'));
       this.settle = { resolve, reject };
       this.socket.write(request);
     });

@@ -7,6 +7,7 @@ import { governedCalls } from './governed-calls.js';
 import { holds } from './holds.js';
 import { offlineVerify } from './offline-verify.js';
 import { listSpeed } from './lists.js';
+import { mcpCalls } from './mcp-calls.js';
 import { overviewSpeed } from './overview.js';
 import { residentBytes } from './processes.js';
 import { PROFILES, type Profile } from './profile.js';
@@ -67,6 +68,7 @@ const rowFigures = async (profile: Profile): Promise<void> => {
 const SECTIONS = [
   'service',
   'governed',
+  'mcp',
   'rows',
   'takeover',
   'verify',
@@ -76,16 +78,17 @@ const SECTIONS = [
   'streams',
 ] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60] [--record]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|mcp|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60] [--record]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
-  --only     the figures of a running service, what a signed intent, a budget and a version in shadow add to a call, those of
-             rebuilding, listing and summing up many rows, how long nobody seals or projects when whoever did is gone, those
-             of offline verification, how long hostile input holds the event loop, whether the time of a sign-in request
-             tells who is known, how fast past actions are replayed, or what 200 event streams cost; may be repeated
+  --only     the figures of a running service, what a signed intent, a budget and a version in shadow add to a call, what a
+             call through the MCP door takes beside the same by POST /v1/actions, those of rebuilding, listing and summing up
+             many rows, how long nobody seals or projects when whoever did is gone, those of offline verification, how long
+             hostile input holds the event loop, whether the time of a sign-in request tells who is known, how fast past
+             actions are replayed, or what 200 event streams cost; may be repeated
   --seconds  how long the service is loaded
   --record   keeps the figures of the embedded profile in docs/performance.json, and in the table of docs/performance.md
 `;
@@ -146,6 +149,7 @@ const main = async (): Promise<void> => {
   await each('governed', (profile) =>
     onScratchService(profile, (service) => governedCalls(service, Number(values.seconds))),
   );
+  await each('mcp', (profile) => onScratchService(profile, (service) => mcpCalls(service, Number(values.seconds))));
   await each('rows', rowFigures);
   await each('takeover', takeover);
   if (values.only.includes('verify')) await offlineVerify();
