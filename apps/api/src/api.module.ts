@@ -62,7 +62,7 @@ export class ApiModule {
         PeopleModule,
         InsightsModule,
         EventsModule,
-        McpModule.forRoot({ origins: deployment.config.mcpOrigins }),
+        McpModule.forRoot({ origins: deployment.config.mcpOrigins, docsUrl: deployment.config.docsUrl }),
         ConsoleModule.forRoot({ showsKit: deployment.config.env === 'dev' }),
       ],
       controllers: [OpenApiController, ErrorPagesController, SignInPagesController],

@@ -95,12 +95,16 @@ export class DoorTools {
     return { agentNow, orgNow };
   }
 
-  /** As `tools/list` tells them. What a server says of its tools is read from its rows. */
+  /**
+   * As `tools/list` tells them. What a server says of its tools is read from its rows; a tool whose row was lost is not told
+   * of until the server is asked again, for nobody can say what it takes.
+   */
   async described(tools: readonly NamedTool[]): Promise<readonly JsonObject[]> {
     const bodies = await this.bodiesOf(tools);
-    return tools.map(({ name, connector, tool }) => {
-      const body = tool.definition === undefined ? undefined : bodies.get(connector.id)?.get(tool.definition);
-      return body === undefined ? definitionOf(name, tool) : definitionIn(name, body);
+    return tools.flatMap(({ name, connector, tool }) => {
+      if (tool.definition === undefined) return [definitionOf(name, tool)];
+      const body = bodies.get(connector.id)?.get(tool.definition);
+      return body === undefined ? [] : [definitionIn(name, body)];
     });
   }
 

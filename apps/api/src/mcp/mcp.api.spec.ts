@@ -62,7 +62,11 @@ let all: McpClient;
 let seenBefore = 0;
 
 beforeAll(async () => {
-  bench = await PeopleBench.start({ SERVICE_ENV: 'dev', SERVICE_MCP_ORIGINS: 'https://inspector.example' });
+  bench = await PeopleBench.start({
+    SERVICE_ENV: 'dev',
+    SERVICE_MCP_ORIGINS: 'https://inspector.example',
+    SERVICE_DOCS_URL: 'https://docs.example.com/ags',
+  });
   upstream = await startUpstream(({ path }, response) => {
     const status = path.endsWith('/gone') ? 404 : 200;
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ name: 'Ada', path }));
@@ -348,7 +352,7 @@ describe('whom the door lets in', () => {
       bearer_methods_supported: ['header'],
       scopes_supported: ['actions:execute'],
       resource_name: 'Agent Governance Service',
-      resource_documentation: 'https://ags.example.com/docs/mcp',
+      resource_documentation: 'https://docs.example.com/ags/mcp',
     });
   });
 

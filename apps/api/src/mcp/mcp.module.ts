@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
 import { GateModule } from '../gate/gate.module.js';
+import { PublishedDocs } from '../health/version.controller.js';
 import { Site } from '../http/site.js';
 import { ChangeStreams } from './change-streams.js';
 import { DoorCalls } from './door-calls.js';
@@ -12,11 +13,19 @@ import { McpController } from './mcp.controller.js';
 import { ResourceMetadataController } from './resource-metadata.controller.js';
 import { ToolAnswers } from './tool-answer.js';
 
+interface McpModuleOptions {
+  readonly origins: readonly string[];
+  readonly docsUrl: string | null;
+}
+
 /** The door for clients of the Model Context Protocol. */
 @Module({})
 export class McpModule {
-  /** @param origins beside the service's own whose pages may call it */
-  static forRoot({ origins }: { readonly origins: readonly string[] }): DynamicModule {
+  /**
+   * @param origins beside the service's own whose pages may call it
+   * @param docsUrl where the documentation is published, without a slash at its end; null where nobody has said
+   */
+  static forRoot({ origins, docsUrl }: McpModuleOptions): DynamicModule {
     return {
       module: McpModule,
       imports: [GateModule, EventsModule],
@@ -29,6 +38,7 @@ export class McpModule {
         ToolAnswers,
         ChangeStreams,
         { provide: McpOrigins, inject: [Site], useFactory: (site: Site) => new McpOrigins(site, origins) },
+        { provide: PublishedDocs, useValue: new PublishedDocs(docsUrl) },
       ],
     };
   }

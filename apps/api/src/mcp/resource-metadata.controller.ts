@@ -2,6 +2,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { isConnectorName } from '#libs/domain/connectors';
+import { PublishedDocs } from '../health/version.controller.js';
 import { RESOURCE_METADATA_PATH } from '../http/error-answers.js';
 import { Route, type RouteOptions } from '../http/route.decorator.js';
 import { Site } from '../http/site.js';
@@ -11,7 +12,10 @@ const METADATA = { auth: 'public', since: '2026-10-01', unversioned: true } as c
 /** What a client of the door reads before it has a key (RFC 9728, section 3). */
 @Controller()
 export class ResourceMetadataController {
-  constructor(private readonly site: Site) {}
+  constructor(
+    private readonly site: Site,
+    private readonly docs: PublishedDocs,
+  ) {}
 
   @Get(RESOURCE_METADATA_PATH)
   @Route(METADATA)
@@ -41,7 +45,7 @@ export class ResourceMetadataController {
       bearer_methods_supported: ['header'],
       scopes_supported: ['actions:execute'],
       resource_name: 'Agent Governance Service',
-      resource_documentation: `${baseUrl}/docs/mcp`,
+      ...(this.docs.url === null ? {} : { resource_documentation: `${this.docs.url}/mcp` }),
     };
   }
 }

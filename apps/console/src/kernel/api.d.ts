@@ -3565,7 +3565,7 @@ export interface components {
             rule_id: string | null;
             /**
              * @description Short and stable: `rule <id>`, `default <outcome>`, `no policy enforced`; `tool_unknown` for a name that no call
-             *     could be made by; `connector disabled`.
+             *     could be made by; `connector disabled`; `tool_changed` for one that its server describes otherwise than was accepted.
              */
             reason: string;
             /** @description Where the request named no tools. Null where the tool is hidden, or its connector describes none. */
@@ -3894,8 +3894,11 @@ export interface components {
             bearer_methods_supported: string[];
             scopes_supported: string[];
             resource_name: string;
-            /** Format: uri */
-            resource_documentation: string;
+            /**
+             * Format: uri
+             * @description Only where the operator has said where the documentation is published (SERVICE_DOCS_URL).
+             */
+            resource_documentation?: string;
         };
         /**
          * @description Each may do what the ones before it may.
