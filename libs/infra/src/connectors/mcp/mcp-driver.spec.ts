@@ -268,7 +268,12 @@ describe('what keeps a call from being sent', () => {
   it('a list that does not come in time', async () => {
     const { send, server } = await givenMcp({ config: { tools_ttl_ms: 0, timeout_ms: 200 } });
     server.set({ 'tools/list': () => null });
-    expect(await send()).toMatchObject({ status: 'failed', errorCode: 'connector_unavailable', hasSent: false });
+    expect(await send()).toMatchObject({
+      status: 'failed',
+      errorCode: 'connector_unavailable',
+      errorMessage: expect.stringContaining('took too long to say which tools it has') as string,
+      hasSent: false,
+    });
   });
 
   it('a destination that the egress rules forbid', async () => {

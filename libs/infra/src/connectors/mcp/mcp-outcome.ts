@@ -111,7 +111,8 @@ export const outcomeOfPreparation = (fault: unknown): CallOutcome => {
   }
   // What was sent asked for tools and called none.
   if (fault instanceof EgressFailure) {
-    return fault.hasSent ? failedOutcome('connector_unavailable', NO_WHOLE_ANSWER) : outcomeOfFailure(fault, false);
+    if (!fault.hasSent) return outcomeOfFailure(fault, false);
+    return failedOutcome('connector_unavailable', fault.reason === 'timeout' ? TOO_SLOW : NO_WHOLE_ANSWER);
   }
   if (fault instanceof RefusedQuestion) return refusedQuestion(fault.status);
   if (fault instanceof NoCommonRevision) return failedOutcome('connector_unavailable', NO_REVISION);
@@ -135,5 +136,7 @@ const MISSING_CREDENTIALS =
 const NO_REVISION =
   'The server speaks no revision of MCP that this service speaks, and the tool was not called. An admin can test the connector, which says more.';
 const NO_WHOLE_ANSWER = 'The server gave no whole answer when it was asked for its tools, and the tool was not called.';
+const TOO_SLOW =
+  'The server took too long to say which tools it has, and the tool was not called. A server that a bridge starts anew for each request is often too slow: start it once (docs/mcp.md).';
 const NO_LIST =
   'The server did not say which tools it has, and the tool was not called. An admin can test the connector, which says more.';
