@@ -283,7 +283,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['scripts/console-work.mjs'],
+    files: ['scripts/console-work.mjs', 'test/mcp/conformance/serve.mjs'],
     languageOptions: { globals: { fetch: 'readonly' } },
   },
   {
