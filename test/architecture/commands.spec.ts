@@ -38,7 +38,8 @@ const WITHOUT_A_COMMAND: Readonly<Record<string, string>> = {
   'approvals/approval-links.controller.ts preview': 'reads what a link shows',
   'approvals/approval-links.controller.ts decide': 'LinkedApprovals sends the command',
   'connectors/connector-tests.controller.ts test': 'runs checks and keeps their result as a row',
-  'connectors/connector-tools.controller.ts refresh': 'asks a server; ToolRecorder appends what it says, as the service',
+  'connectors/connector-tools.controller.ts refresh':
+    'asks a server; ToolRecorder appends what it says, as the service',
   'gate/resolve-tools.controller.ts resolve': 'reads',
   'gate/submit-action.controller.ts submit': 'GateCalls sends the command',
   'gate/verify-intent.controller.ts verify': 'reads',

@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 export const PATIENCE = { timeout: 20_000, interval: 20 };
 /** Of a client that takes tasks. */
 export const TASKS = { capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } };
-export const POLICY = `version: 1
+const POLICY = `version: 1
 default: deny
 rules:
   - id: asked
@@ -56,7 +56,7 @@ export class DoorScene {
   }
 
   /** Its list is read before this resolves. */
-  async connect(name: string, server: ScriptedServer, config: Json = {}): Promise<void> {
+  async connect(name: string, server: Pick<ScriptedServer, 'url'>, config: Json = {}): Promise<void> {
     const url = server.url.replace('mcp.example', '127.0.0.1');
     const whole = { url, auth: { kind: 'none' }, ...config };
     await this.furnisher.make('POST', '/v1/connectors', { type: 'mcp_http', name, config: whole });

@@ -8,7 +8,7 @@ export const REVISIONS: readonly string[] = [MCP_MODERN, ...MCP_HANDSHAKES];
 /** Of a client that names none: the header is newer than this revision (2025-06-18, transports). */
 const REVISION_DEFAULT = '2025-03-26';
 
-export const VERSION_HEADER = 'MCP-Protocol-Version';
+const VERSION_HEADER = 'MCP-Protocol-Version';
 const METHOD_HEADER = 'Mcp-Method';
 const NAME_HEADER = 'Mcp-Name';
 
