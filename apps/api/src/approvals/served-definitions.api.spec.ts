@@ -146,12 +146,15 @@ describe('an approval of a tool that a server names', () => {
       },
     });
     expect(await approve(approval)).toMatchObject({ status: 409, error: { code: 'conflict' } });
+    const whileHeld = await read(approval);
     await accept(CHANGED);
-    const old = { context_digest: before['context_digest'] };
-    expect(await owner.post(`/v1/approvals/${approval}/approve`, old)).toMatchObject({
-      status: 409,
-      error: { code: 'context_changed' },
-    });
+    // Whoever looked before the change, or while the accepted words stood there, has not read what would run now.
+    for (const { context_digest } of [before, whileHeld]) {
+      expect(await owner.post(`/v1/approvals/${approval}/approve`, { context_digest })).toMatchObject({
+        status: 409,
+        error: { code: 'context_changed' },
+      });
+    }
     expect(await definitionOf(approval)).toEqual(shown(CHANGED));
     expect(await owner.post(`/v1/approvals/${approval}/deny`)).toMatchObject({ status: 200 });
     await begins();

@@ -35,6 +35,11 @@ export type ApprovalContext = {
    * formatted amount is left out, because two processes may format a currency differently.
    */
   readonly money?: MoneyMarks;
+  /**
+   * Whether the tool's server describes it otherwise than was accepted; absent if not. What is shown of the tool is then what
+   * was accepted, so nobody signs what they will read only after an admin has accepted the change.
+   */
+  readonly tool_held?: true;
   /** Null if no connector provides the tool (any more). */
   readonly tool_digest: Digest | null;
 };
@@ -43,7 +48,7 @@ export interface ContextParts {
   readonly action: ActionId;
   /** The policy input, with the request facts of `tool`. */
   readonly input: PolicyInput;
-  readonly tool: Pick<ToolDescription, 'digest' | 'title' | 'description' | 'money'> | null;
+  readonly tool: Pick<ToolDescription, 'digest' | 'title' | 'description' | 'money' | 'held'> | null;
   readonly terms: ReviewedTerms;
   readonly expiresAt: Timestamp;
 }
@@ -64,6 +69,7 @@ export const contextOf = ({ action, input, tool, terms, expiresAt }: ContextPart
   tool: input.tool,
   tool_description: tool?.description ?? null,
   tool_digest: tool?.digest ?? null,
+  ...(tool?.held === undefined ? {} : { tool_held: true }),
   ...(tool?.title === undefined ? {} : { tool_title: tool.title }),
   ...(tool?.money === undefined ? {} : { money: tool.money }),
 });
