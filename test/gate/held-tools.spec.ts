@@ -91,7 +91,11 @@ rules:
   it('changed between decision and call: failed, nothing called, and held from then on', async () => {
     await call();
     serves(changed);
-    expect((await call()).outcome).toMatchObject({ status: 'failed', error_code: 'connector_unavailable' });
+    expect((await call()).outcome).toMatchObject({
+      status: 'failed',
+      error_code: 'connector_unavailable',
+      error_message: expect.stringContaining('describes the tool search otherwise than was accepted') as string,
+    });
     expect(await statuses()).toEqual([['search', 'changed']]);
     const denied = await call();
     const { observed, accepted } = (await discovered())?.tools[0] ?? {};

@@ -33,7 +33,7 @@ import type { Sharer } from './fair-shares.js';
 import type { GateKernel } from '../kernel/index.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { type Accepted } from './execution-starter.js';
-import { judgedArguments, judgedTool } from '../judgement/index.js';
+import { judgedArguments, judgedTool, whyHeldNow } from '../judgement/index.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { ReadBack } from '../witness/index.js';
 import { newClaim, executedBy, SendBarrier } from '../sending/index.js';
@@ -318,7 +318,9 @@ export class ActionExecutor {
   private async send(execution: Execution, state: ConnectorState, barrier: SendBarrier): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
     const found = judgedTool(this.gate.registry, action, state);
-    if (!found) return failedOutcome('connector_unavailable', CONNECTOR_GONE);
+    if (!found) {
+      return failedOutcome('connector_unavailable', whyHeldNow(this.gate.registry, action, state) ?? CONNECTOR_GONE);
+    }
     try {
       return await found.driver.send({
         org: action.submission.org,

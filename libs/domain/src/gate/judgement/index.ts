@@ -15,7 +15,7 @@ export {
   whyToolUnknown,
 } from './call-request.js';
 export { heldDecision, heldSentence } from './held-tool.js';
-export { judgedArguments, judgedTool, type JudgedTool } from './judged-call.js';
+export { judgedArguments, judgedTool, type JudgedTool, whyHeldNow } from './judged-call.js';
 export { type Judgement, PolicyJudge } from './policy-judge.js';
 export { type ComparedOutcomes, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
 export { recordedInput } from './recorded-input.js';
