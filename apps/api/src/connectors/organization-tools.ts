@@ -43,6 +43,15 @@ export class ToolsNow {
     return this.connectors.map(({ name }) => name);
   }
 
+  /** Every tool that is known of any connector, also one that is held, gone or of a disabled connector. */
+  known(): readonly { readonly connector: string; readonly tool: string }[] {
+    return this.connectors.flatMap((connector) => {
+      const served = this.registry.driverOf(connector.type)?.toolsOf(connector) ?? [];
+      const names = new Set([...served, ...(connector.discovered?.tools ?? [])].map(({ name }) => name));
+      return [...names].map((tool) => ({ connector: connector.name, tool }));
+    });
+  }
+
   /** The tools of one connector as an agent is told of them, of a disabled one too. */
   offeredBy(connector: string): readonly OfferedTool[] {
     const found = this.connectors.find(({ name }) => name === connector);

@@ -15,6 +15,7 @@ import { GateKernel, PolicyJudge } from '#libs/domain/gate';
 import { type AgentId, DomainError, type OrgId, streamRef, Turns } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { OrganizationTools } from '../connectors/organization-tools.js';
+import { NamesOfAll } from './names-of-all.js';
 import { AWAIT_TOOL, definitionIn, definitionOf } from './served-tool.js';
 
 /** Which tools a door has: those of one connector, or of all (null). */
@@ -41,8 +42,7 @@ export interface VisibleTools {
   readonly ttlMs: number;
 }
 
-/** Claude Desktop refuses a whole list for one dotted name, and clients put a name of their own before ours. */
-const ALL_NAME_MAX = 64;
+/** So many are listed at /mcp. */
 const ALL_TOOLS_MAX = 500;
 /** How many tools are judged before the event loop gets a turn: some milliseconds with the largest policy. */
 const TOOLS_A_TURN = 10;
@@ -112,8 +112,7 @@ export class DoorTools {
   async qualifiedName(door: Door, name: string, { org }: DoorCaller): Promise<string> {
     if (door !== null) return `${door}.${name}`;
     if (!name.includes('__')) return name;
-    const named = await this.namedAt(null, org);
-    return named.find((tool) => tool.name === name)?.qualified ?? name;
+    return new NamesOfAll(await this.tools.of(org)).qualified(name);
   }
 
   /** @throws {DomainError} not_found for a door of a connector that there is not */
@@ -160,17 +159,15 @@ export class DoorTools {
   /** Whom a name could mean is settled before anybody is asked who may see what, so that it means the same for all agents. */
   private async namedOfAll(org: OrgId): Promise<readonly NamedTool[]> {
     const now = await this.tools.of(org);
-    const all = now
+    const names = new NamesOfAll(now);
+    return now
       .connectorNames()
       .flatMap((connector) => now.offeredBy(connector))
-      .filter(({ name, isDisabled }) => !isDisabled && name !== AWAIT_TOOL)
-      .map(({ connector, name, owned }) => ({
-        name: nameInAll(connector, name),
-        qualified: `${connector}.${name}`,
-        ...owned,
-      }));
-    const counts = meaningsOf(all);
-    return all.filter(({ name }) => name.length <= ALL_NAME_MAX && counts.get(name) === 1).slice(0, ALL_TOOLS_MAX);
+      .flatMap(({ connector, name: tool, isDisabled, owned }) => {
+        const name = isDisabled ? null : names.nameOf(connector, tool);
+        return name === null ? [] : [{ name, qualified: `${connector}.${tool}`, ...owned }];
+      })
+      .slice(0, ALL_TOOLS_MAX);
   }
 
   private async bodiesOf(
@@ -190,22 +187,6 @@ export class DoorTools {
     return this.gate.registry.driverOf(connector.type)?.toolsTtlMs(connector) ?? LIST_TTL_MS;
   }
 }
-
-const nameInAll = (connector: string, tool: string): string => `${connector}__${tool.replaceAll('.', '_')}`;
-
-/**
- * How many tools each name could mean. One that is held, or gone, keeps its name: else its server could have another tool
- * called by the name that clients know for it.
- */
-const meaningsOf = (offered: readonly NamedTool[]): ReadonlyMap<string, number> => {
-  const tools = new Map<string, string>(offered.map(({ name, qualified }) => [qualified, name]));
-  for (const { name: connector, discovered } of new Set(offered.map((tool) => tool.connector))) {
-    for (const { name } of discovered?.tools ?? []) tools.set(`${connector}.${name}`, nameInAll(connector, name));
-  }
-  const counts = new Map<string, number>();
-  for (const name of tools.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-};
 
 /** How long a client may keep a list at most. */
 const LIST_TTL_MS = 30_000;

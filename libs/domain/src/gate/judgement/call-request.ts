@@ -1,6 +1,7 @@
 import { canonicalize, checkArguments, digestOf, StrictJsonError, type Digest, type JsonObject } from '#libs/crypto';
 import {
   isLive,
+  isNamedByServer,
   type ConnectorState,
   type LiveConnector,
   type RequestFacts,
@@ -208,12 +209,15 @@ export const builtinDecision = (
 /** A message that says why the tool is unknown. It blames the name only if the name is wrong. */
 export const whyToolUnknown = ({ name }: CanonicalRequest, connector: ConnectorState | null): string => {
   if (!name)
-    return 'This is no name of a tool. Write <connector>.<tool>, as the connectors of your organization have it.';
+    return 'This is no name of a tool. Write <connector>.<tool>, or in an MCP client of all connectors <connector>__<tool>, as the connectors of your organization have it.';
   if (connector === null || !isLive(connector)) {
     return `There is no connector ${name.connector}. Check the name, written <connector>.<tool>, against the connectors of your organization.`;
   }
   if (connector.status !== 'active') {
     return `The connector ${name.connector} is disabled, so none of its tools can be called. Ask an admin to enable it with PATCH /v1/connectors/${name.connector} and {"status": "active"}.`;
+  }
+  if (isNamedByServer(connector.type) && connector.discovered === undefined) {
+    return `The server of the connector ${name.connector} has not said yet which tools it has. An admin sees what keeps it from answering with POST /v1/connectors/${name.connector}/test.`;
   }
   return `The connector ${name.connector} has no tool ${name.tool}. Check the name against the tools of that connector.`;
 };

@@ -65,3 +65,18 @@ it('a held tool is hidden from whoever asks for it by its name', async () => {
     { name: 'a_b', visibility: 'visible' },
   ]);
 });
+
+it('a call of a held tool by its name at /mcp is refused as one that its server changed', async () => {
+  const { result } = await all.modern('tools/call', { name: 'twin__c', arguments: {} });
+  expect(result).toMatchObject({ isError: true, _meta: { 'service/code': 'policy_denied' } });
+  expect(JSON.stringify(result['content'])).toContain('describes the tool c otherwise than was accepted');
+});
+
+it.each([
+  ['twin__d', 'The connector twin has no tool d.'],
+  ['other__d', '<connector>__<tool>'],
+  ['d', '<connector>__<tool>'],
+])('a call of %s, which is no tool, says what is wrong with the name', async (name, message) => {
+  const { error } = await all.modern('tools/call', { name, arguments: {} });
+  expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) as string });
+});
