@@ -164,6 +164,19 @@ describe('an agent that has to sign what it asks for', () => {
   });
 });
 
+describe('a word of ours in _meta', () => {
+  it('that is misspelt is refused: missed in silence, it would protect from nothing', async () => {
+    const agent = await scene.agent('misspells');
+    const before = calls();
+    const meta = { 'service/idempotency-key': 'one' };
+    expect(await agent.at().modern('tools/call', SLOW, { meta })).toMatchObject({
+      status: 400,
+      error: { code: 'validation_failed', param: 'params._meta.service/idempotency-key' },
+    });
+    expect([calls(), await scene.actionsOf(agent)]).toEqual([before, 0]);
+  });
+});
+
 describe('how much one agent may hold open', () => {
   it('are twenty waits for earlier calls: one more is rate_limited, and its action goes on', async () => {
     const agent = await scene.agent('waits a lot');
