@@ -3,6 +3,7 @@ import { type Digest, digestOfJson, type JsonObject, type JsonValue } from '#lib
 import { DomainError } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
 import type { CatalogueEntry, ConnectorTypeRules, ConnectorTypeSettings } from './connector-type.js';
+import { BRIDGE_FOR_STDIO } from './mcp/mcp-keys.js';
 import * as SERVED from './served-types.js';
 
 const RULES: Readonly<Partial<Record<ConnectorType, ConnectorTypeRules>>> = SERVED;
@@ -31,7 +32,7 @@ export const requireServedType = (type: string): ConnectorType => {
   if (served !== undefined) return served;
   throw new DomainError('validation_failed', {
     param: 'type',
-    message: `type must be one of ${SERVED_TYPES.join(', ')}.`,
+    message: `type must be one of ${SERVED_TYPES.join(', ')}.${/stdio/i.test(type) ? ` ${BRIDGE_FOR_STDIO}` : ''}`,
   });
 };
 

@@ -7,7 +7,7 @@ import { thrown } from '../../../../../test/support/thrown.js';
 import { DomainError } from '../../kernel/index.js';
 import { MCP_CONFIG_SCHEMA } from './mcp-config.schema.js';
 import { readMcpConfig } from './mcp-config.reader.js';
-import { MCP_PLACES } from './mcp-keys.js';
+import { BRIDGE_FOR_STDIO, MCP_PLACES } from './mcp-keys.js';
 
 const url = 'https://mcp.example.com/mcp';
 const read = (value: JsonValue, isProduction = true) => readMcpConfig(value, { isProduction });
@@ -90,6 +90,10 @@ describe('the config of an MCP server', () => {
       { base_url: url },
       'is not a known key. Known are url, auth, timeout_ms, tools_ttl_ms, tools_pin.',
     ],
+    ['config.command', { command: 'npx', args: ['-y', 'server'] }, `is not a known key. ${BRIDGE_FOR_STDIO}`],
+    ['config.args', { url, args: [] }, `is not a known key. ${BRIDGE_FOR_STDIO}`],
+    ['config.env', { url, env: {} }, `is not a known key. ${BRIDGE_FOR_STDIO}`],
+    ['config.constructor', { url, constructor: {} }, 'is not a known key. Known are url'],
   ])('%s of %j', (param, config, rule) => {
     const { code, status, param: named, message } = refusal(config);
     expect({ code, status, named }).toEqual({ code: 'validation_failed', status: 400, named: param });
