@@ -26,7 +26,7 @@ export const mcpChecks = (refresh: (question: ToolsQuestion) => Promise<ToolsAns
       },
     },
     { name: 'protocol', restsOn: ['auth'], run: () => Promise.resolve(protocolFinding(answer)) },
-    { name: 'tools', restsOn: ['auth'], run: () => Promise.resolve(toolsFinding(answer)) },
+    { name: 'tools', restsOn: ['auth'], run: ({ connector }) => Promise.resolve(toolsFinding(answer, connector.name)) },
   ];
 };
 
@@ -52,28 +52,36 @@ const protocolFinding = (answer: ToolsAnswer | null): CheckFinding => {
   return passedCheck(`The server speaks MCP ${discovered.protocol}.`);
 };
 
-const toolsFinding = (answer: ToolsAnswer | null): CheckFinding => {
+const toolsFinding = (answer: ToolsAnswer | null, connector: string): CheckFinding => {
   if (answer?.ok !== true) return skippedCheck('The server was not asked for its tools.');
   const { discovered, whyUnrecorded } = answer;
   if (discovered === null) {
     return failedCheck(whyUnrecorded?.message ?? 'The tools could not be recorded.', 'Test again later.');
   }
-  const warning = warningOf(discovered);
-  const count = discovered.tools.filter((tool) => discoveredStatusOf(tool) === 'accepted').length;
-  return warning ?? passedCheck(`${counted(count, 'tool')} can be called.`);
+  return heldFinding(discovered, connector) ?? leftOutFinding(discovered) ?? passedCheck(callableIn(discovered));
 };
 
-const warningOf = (discovered: DiscoveredTools): CheckFinding | null => {
-  const { leftOut } = discovered;
+const callableIn = ({ tools }: DiscoveredTools): string =>
+  `${counted(tools.filter((tool) => discoveredStatusOf(tool) === 'accepted').length, 'tool')} can be called.`;
+
+const heldFinding = (discovered: DiscoveredTools, connector: string): CheckFinding | null => {
   const held = heldToolsIn(discovered);
+  if (held === 0) return null;
+  const [wait, them, are] = held === 1 ? ['waits', 'it', 'it is'] : ['wait', 'them', 'they are'];
+  const isAnyNew = discovered.tools.some((tool) => discoveredStatusOf(tool) === 'new');
+  const why = `${isAnyNew ? `${are} new, or ` : ''}the server describes ${them} otherwise than was accepted`;
+  return {
+    ...failedCheck(
+      `${callableIn(discovered)} ${counted(held, 'tool')} of the server ${wait} for an admin: ${why}.`,
+      'Look at what waits, and accept what you want agents to call: on the page of the connector in the Console, or with ' +
+        `GET /v1/connectors/${connector}/tools?status=new,changed and POST /v1/connectors/${connector}/tools/accept.`,
+    ),
+    onlyWarns: true,
+  };
+};
+
+const leftOutFinding = ({ leftOut }: DiscoveredTools): CheckFinding | null => {
   const omitted = leftOut.reduce((sum, { count }) => sum + count, 0);
-  if (held > 0) {
-    const detail = `${counted(held, 'tool')} of the server ${held === 1 ? 'waits' : 'wait'} for an admin: the server describes ${held === 1 ? 'it' : 'them'} otherwise than was accepted.`;
-    return {
-      ...failedCheck(detail, 'Look at the tools of the connector, and accept what you want agents to call.'),
-      onlyWarns: true,
-    };
-  }
   if (omitted === 0) return null;
   const reasons = leftOut.map(({ why, count }) => `${count} ${LEFT_OUT[why]}`).join(', ');
   return {

@@ -156,8 +156,8 @@ describe('what is known of a tool', () => {
 });
 
 describe('a connection test', () => {
-  const run = async (answers: Parameters<typeof givenMcp>[0]) => {
-    const { driver, connector } = await unaskedMcp(answers);
+  const run = async (answers: Parameters<typeof givenMcp>[0]) => findings(await unaskedMcp(answers));
+  const findings = async ({ driver, connector }: Awaited<ReturnType<typeof unaskedMcp>>) => {
     const tested = {
       connector: await connector(),
       deadlineMonotonicMs: performance.now() + 10_000,
@@ -190,6 +190,23 @@ describe('a connection test', () => {
       fix: 'Have them changed at the server, or do without them: the others can be called.',
       onlyWarns: true,
     });
+  });
+
+  it('warns of tools that wait for an admin, and says where they are accepted', async () => {
+    const harness = await givenMcp({ config: { tools_pin: 'all' } });
+    const changed = { ...TOOL, description: 'Sends things away.' };
+    harness.server.set({ 'tools/list': () => ({ tools: [changed] }) });
+    const fix =
+      'Look at what waits, and accept what you want agents to call: on the page of the connector in the Console, or with ' +
+      'GET /v1/connectors/srv/tools?status=new,changed and POST /v1/connectors/srv/tools/accept.';
+    const warning = { status: 'failed', fix, onlyWarns: true };
+    const one =
+      '0 tools can be called. 1 tool of the server waits for an admin: the server describes it otherwise than was accepted.';
+    expect((await findings(harness)).at(-1)).toEqual(['tools', { ...warning, detail: one }]);
+    harness.server.set({ 'tools/list': () => ({ tools: [changed, { ...TOOL, name: 'other' }] }) });
+    const two =
+      '0 tools can be called. 2 tools of the server wait for an admin: they are new, or the server describes them otherwise than was accepted.';
+    expect((await findings(harness)).at(-1)).toEqual(['tools', { ...warning, detail: two }]);
   });
 
   it('fails where the server does not take the credential', async () => {
