@@ -16,8 +16,14 @@ import { POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES } from './source-text.
 
 const REFERENCE = readFileSync(new URL('../../../../docs/policy-language.md', import.meta.url), 'utf8');
 
-const blocks = (language: string): readonly string[] =>
-  [...REFERENCE.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, body]) => body ?? '');
+/** Other pages with policies that a reader copies. */
+const PAGES = ['mcp.md', 'connectors-mcp-http.md'].map((page) => ({
+  page,
+  text: readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8'),
+}));
+
+const blocks = (language: string, text = REFERENCE): readonly string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, body]) => body ?? '');
 const number = (value: number): string => value.toLocaleString('en-US');
 
 describe('policy language reference: its examples are real', () => {
@@ -32,6 +38,12 @@ describe('policy language reference: its examples are real', () => {
   )('policy with %s compiles without a warning', (_, source) =>
     expect(compilePolicy(source ?? '')).toMatchObject({ ok: true, warnings: [] }),
   );
+
+  it.each(PAGES)('the policies of $page compile without a warning, too', ({ text }) => {
+    const sources = blocks('yaml', text);
+    expect(sources).not.toEqual([]);
+    for (const source of sources) expect(compilePolicy(source)).toMatchObject({ ok: true, warnings: [] });
+  });
 
   it.each(blocks('cel').flatMap((body) => body.trim().split('\n')))('%s', (expression) => {
     const source = `version: 1\ndefault: deny\nrules:\n  - id: example\n    when: |\n      ${expression}\n    decision: allow\n`;
