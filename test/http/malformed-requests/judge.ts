@@ -46,6 +46,7 @@ export const faultsOf = (received: Received, baseUrl: string): readonly string[]
   if (headers.get('service-version') !== '2026-10-01') faults.push('has no Service-Version');
   if (status < 400 || method === 'HEAD') return faults;
   if (isOfPages(target) && isPage(answer)) return [...faults, ...pageFaults(answer)];
+  if (isOfMcp(target) && answer.json['jsonrpc'] !== undefined) return [...faults, ...messageFaults(answer)];
   const isDescribed = operationFor(method, target) !== null && !isOfPages(target);
   const described = isDescribed ? undescribedIn(method, target, answer) : [];
   return [...faults, ...described, ...envelopeFaults(answer, baseUrl)];
@@ -54,6 +55,25 @@ export const faultsOf = (received: Received, baseUrl: string): readonly string[]
 /** Below `/app` people look at what is refused; only what could not be read as a request at all has the envelope there, too. */
 const isOfPages = (target: string): boolean => /^(?:https?:\/\/[^/]*)?\/app(?![A-Za-z0-9_-])/.test(target);
 const isPage = ({ headers }: Answer): boolean => (headers.get('content-type') ?? '').startsWith('text/html');
+
+/** What is wrong within a message of the MCP door is an error of its protocol (JSON-RPC 2.0, section 5.1). */
+const isOfMcp = (target: string): boolean => /^(?:https?:\/\/[^/]*)?\/mcp(?![A-Za-z0-9_-])/.test(target);
+
+const messageFaults = ({ status, json }: Answer): readonly string[] => {
+  const error = json['error'];
+  if (typeof error !== 'object' || error === null) return [`status ${status} without an error`];
+  const { code, message } = error as Readonly<Record<string, unknown>>;
+  const members = Object.keys(json).sort().join();
+  const isMessage = typeof message === 'string' && message.length > 0 && message.length <= 1_000;
+  return [
+    // What could not be read has no id to answer to, and the protocol knows none that is null.
+    ...(['error,id,jsonrpc', 'error,jsonrpc'].includes(members) ? [] : [`members ${members}`]),
+    ...([400, 404].includes(status) ? [] : [`an error of the protocol with status ${status}`]),
+    ...(typeof code === 'number' && code <= -32_000 && code >= -32_768 ? [] : [`the code ${String(code)}`]),
+    ...(isMessage ? [] : [`its message is ${String(message).length} characters long`]),
+    ...INSIDES.filter((pattern) => pattern.test(String(message))).map((pattern) => `tells ${pattern.source}`),
+  ];
+};
 
 const pageFaults = ({ headers, text }: Answer): readonly string[] => [
   ...((headers.get('content-security-policy') ?? '').startsWith("default-src 'none'")
