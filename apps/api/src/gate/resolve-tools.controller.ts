@@ -2,13 +2,7 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
-import {
-  connectorDecider,
-  connectorStreamId,
-  discoveredStatusOf,
-  isConnectorName,
-  isLive,
-} from '#libs/domain/connectors';
+import { connectorDecider, connectorStreamId, isConnectorName, isHeldTool, isLive } from '#libs/domain/connectors';
 import { parseToolName, PolicyJudge } from '#libs/domain/gate';
 import { DomainError, FoldedStreams, type OrgId, streamRef, Turns } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
@@ -29,9 +23,6 @@ const unknownTool = hiddenSince('tool_unknown');
 const ofDisabledConnector = hiddenSince('connector disabled');
 /** The gate refuses a call of it, whatever the policy says. */
 const changedTool = hiddenSince('tool_changed');
-
-/** Statuses of tools that wait for an admin. */
-const HELD: readonly string[] = ['new', 'changed'];
 
 /** A tool to be judged, either named by the caller or listed by its connector. */
 interface AskedTool {
@@ -89,7 +80,7 @@ export class ResolveToolsController {
     if (named === null || connector === undefined || !isConnectorName(connector)) return named;
     const { state } = await this.streams.load(streamRef(connectorDecider, connectorStreamId(org, connector)));
     const tools = isLive(state) ? (state.discovered?.tools ?? []) : [];
-    const held = new Set(tools.filter((tool) => HELD.includes(discoveredStatusOf(tool))).map(({ name }) => name));
+    const held = new Set(tools.filter(isHeldTool).map(({ name }) => name));
     return held.size === 0 ? named : named.map((tool) => ({ ...tool, isHeld: held.has(tool.name) }));
   }
 

@@ -71,9 +71,13 @@ export const discoveredStatusOf = ({ observed, accepted }: DiscoveredTool): Disc
   return accepted === null ? 'new' : 'changed';
 };
 
+/** Whether an admin has to look at what the server says of it now, before it may be called (rule CON-12). */
+export const isHeldTool = ({ observed, accepted }: DiscoveredTool): boolean =>
+  observed !== null && observed !== accepted;
+
 /** How many tools wait for an admin: calls of them are denied until somebody accepts what the server says now. */
 export const heldToolsIn = (discovered: DiscoveredTools | undefined): number =>
-  (discovered?.tools ?? []).filter(({ observed, accepted }) => observed !== null && observed !== accepted).length;
+  (discovered?.tools ?? []).filter(isHeldTool).length;
 
 /** Which tools are accepted without a person: none that changed, none that changed and none that is new, or all. */
 export type AcceptanceRule = 'changed' | 'all' | 'none';

@@ -62,6 +62,7 @@ export {
   type DiscoveredTools,
   discoveredStatusOf,
   heldToolsIn,
+  isHeldTool,
   type ToolHints,
 } from './discovered-tools.js';
 export { EgressPolicy, type Reach, type ReachedAddresses, type TlsFault } from './egress-policy.port.js';

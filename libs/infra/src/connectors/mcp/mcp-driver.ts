@@ -6,7 +6,7 @@ import {
   ConnectorDriver,
   type DiscoveredTool,
   type DiscoveredTools,
-  discoveredStatusOf,
+  isHeldTool,
   failedOutcome,
   type LiveConnector,
   type RequestFacts,
@@ -188,7 +188,6 @@ const describe = (stored: JsonObject, tool: DiscoveredTool): ToolDescription | n
   const { name, observed, accepted } = tool;
   if (observed === null) return null;
   const config = mcpConfigOf(stored);
-  const isHeld = discoveredStatusOf(tool) !== 'accepted';
   return {
     name,
     description: null,
@@ -198,6 +197,6 @@ const describe = (stored: JsonObject, tool: DiscoveredTool): ToolDescription | n
     timeoutMs: config.timeout_ms + PREPARATION_MS,
     inputSchema: ANY_ARGUMENTS,
     definition: observed,
-    ...(isHeld ? { held: { observed, accepted } } : {}),
+    ...(isHeldTool(tool) ? { held: { observed, accepted } } : {}),
   };
 };
