@@ -11,6 +11,7 @@ import type {
   SideEffect,
 } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
+import type { CommittedTransaction, SqlKind, StatementSaid } from './change-log.js';
 import type { LiveConnector } from './connector.state.js';
 import type { ConnectorCheck, TestedConnector } from './connector-test.js';
 import type { DiscoveredTools } from './discovered-tools.js';
@@ -44,6 +45,11 @@ export interface ToolDescription {
   readonly inputSchema: JsonObject;
   /** How a call of it is confirmed (level L1); absent where nothing but its own word says what it did. */
   readonly readBack?: ReadBackTerms;
+  /**
+   * How a call of it is witnessed by the system of record's own change log (level L2); absent where no change log is
+   * followed.
+   */
+  readonly changeLog?: ChangeLogTerms;
   /** Whether the facts of a call say what it spends; absent where they never do. */
   readonly namesCost?: boolean;
   /**
@@ -56,6 +62,11 @@ export interface ToolDescription {
    * Absent for a tool that can be called.
    */
   readonly held?: HeldTool;
+}
+
+export interface ChangeLogTerms {
+  /** How long the change log is waited for, from the outcome on. */
+  readonly timeoutMs: number;
 }
 
 /** Two digests of definitions, as people compare them. */
@@ -74,6 +85,8 @@ export interface RequestFacts {
     /** Host in its dialled spelling, with the port when it is not the scheme's own. */
     readonly host: string;
   };
+  /** Of one statement of SQL, by the database's own grammar. Absent where the text is no such statement. */
+  readonly sql?: SqlFacts;
   /** Of a tool of an MCP server: what its server says of it. Its hints are its own word, and nothing checks them. */
   readonly mcp?: {
     readonly protocol: string;
@@ -85,6 +98,18 @@ export interface RequestFacts {
   };
   /** What the call spends, in the smallest unit of its currency (ISO 4217, lower case). Absent where the type cannot say. */
   readonly cost?: CallCost;
+}
+
+export interface SqlFacts {
+  readonly kind: SqlKind;
+  /** Every table that is read or changed, `schema.table`, sorted; names of common table expressions are none. */
+  readonly tables: readonly string[];
+  readonly statement_count: 1;
+  /** Of an UPDATE or DELETE: whether it has a WHERE. False for any other kind of statement. */
+  readonly has_where: boolean;
+  readonly is_parameterized: boolean;
+  /** Names of the functions called, `schema.name` where the text names a schema, sorted. */
+  readonly functions: readonly string[];
 }
 
 /** In the smallest unit of its currency, whose ISO 4217 code stands in lower case. */
@@ -140,6 +165,18 @@ export interface ConnectorCall {
    * the tool, and prepares the one that does: it may go although the connector has changed
    */
   mayStillSend(hasSent: boolean): Promise<ErrorCode | null>;
+  /**
+   * Puts on record what a call is about to do, for whoever has to find out what became of it. Called at most once an
+   * attempt, before anything is changed. A code means: the claim is lost or nothing could be recorded, change nothing, end
+   * as `failed` with that code.
+   */
+  recordProgress(said: StatementSaid): Promise<ErrorCode | null>;
+}
+
+/** A call whose outcome was lost, and what was on record of it. */
+export interface LostCall extends Pick<ConnectorCall, 'org' | 'action' | 'connector' | 'deadlineMonotonicMs'> {
+  readonly toolName: string;
+  readonly said: StatementSaid;
 }
 
 /** A write to be confirmed by a read. */
@@ -173,6 +210,8 @@ export interface CallOutcome {
   readonly retryAfterMs: number | null;
   /** What the call did spend, where the answer says so and it may be other than what was foreseen. */
   readonly cost?: CallCost;
+  /** Of a call that committed a transaction which a change log can witness. */
+  readonly transaction?: CommittedTransaction;
 }
 
 /** Who asks a server for its tools, and until when. */
@@ -232,6 +271,21 @@ export abstract class ConnectorDriver {
    * the outcome. Arguments that build no request end as `failed` with `validation_failed`, nothing sent.
    */
   abstract send(call: ConnectorCall): Promise<CallOutcome>;
+
+  /**
+   * The side effect of one call, where it hangs on its arguments. Whatever it says, a tool's own `sideEffect` is the least.
+   */
+  sideEffectOf(connector: LiveConnector, toolName: string, _args: JsonObject): SideEffect {
+    return this.toolOf(connector, toolName)?.sideEffect ?? 'unknown';
+  }
+
+  /**
+   * What became of a call whose answer nobody has, asked of the system itself. Null for a type that cannot say. Never
+   * throws for what the system, the network or the vault did: then the outcome is `unknown`.
+   */
+  outcomeOfLost(_lost: LostCall): Promise<CallOutcome | null> {
+    return Promise.resolve(null);
+  }
 
   /**
    * One read of what a write should have changed, by the same way as a call of the read tool, and what it says of the

@@ -1,3 +1,12 @@
+export {
+  CHANGE_KINDS,
+  type ChangeKind,
+  type CommittedTransaction,
+  type SaidTable,
+  type SqlKind,
+  type StatementSaid,
+  type TableCounts,
+} from './change-log.js';
 export type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
 export { isConnectorName } from './connector-name.js';
 export { connectorDecider } from './connector.decider.js';
@@ -16,16 +25,19 @@ export {
   type ArgumentFault,
   type CallCost,
   type CallOutcome,
+  type ChangeLogTerms,
   type ConnectorCall,
   ConnectorDriver,
   failedOutcome,
   type HeldTool,
+  type LostCall,
   NO_PREVIEW,
   type ReadBackCall,
   type RequestFacts,
   type RequestPreview,
   type ShownRequest,
   type SideEffect,
+  type SqlFacts,
   type ToolDescription,
   type ToolsAnswer,
   type ToolsQuestion,
@@ -102,6 +114,15 @@ export {
   type UpstreamVerdict,
   verdictOfStatus,
 } from './upstream-mapping.js';
+export {
+  DIFF_ROWS_MAX,
+  type LoggedColumn,
+  type LoggedRow,
+  type LoggedTable,
+  type LoggedTransaction,
+  type LoggedValue,
+  type ReplicaIdentity,
+} from './logged-transaction.js';
 export {
   type DefinitionsPlace,
   type StoredDefinition,

@@ -333,6 +333,7 @@ export class ActionExecutor {
         traceparent: forwardedTrace(action.submission, `attempt ${attempt.attempt}`),
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
         mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
+        recordProgress: () => Promise.resolve('service_unavailable'),
       });
     } catch (error) {
       // A driver must not throw. If it does, nobody knows whether it has sent the call.

@@ -70,7 +70,7 @@ import { recordedResult, RESULT_MAX_BYTES } from '../http-result.js';
 import { retryAfterMs } from '../retry-after.js';
 
 /** A call, or the request of a connection test, which is no action. */
-interface RestCall extends Omit<ConnectorCall, 'action' | 'agent' | 'toolName'> {
+interface RestCall extends Omit<ConnectorCall, 'action' | 'agent' | 'toolName' | 'recordProgress'> {
   readonly action: ActionId | null;
 }
 
@@ -149,7 +149,7 @@ export class RestDriver extends ConnectorDriver {
 
   /** With the attempts that a call of the read tool has (rule EXEC-2). */
   private async callPatiently(
-    call: Omit<ConnectorCall, 'agent' | 'attempt'>,
+    call: Omit<ConnectorCall, 'agent' | 'attempt' | 'recordProgress'>,
     alsoSensitive: readonly JsonValue[],
   ): Promise<EndedCall> {
     for (let attempt = 1; ; attempt += 1) {
@@ -183,7 +183,7 @@ export class RestDriver extends ConnectorDriver {
     return authFindingOf(config, tool, await this.callTool({ call, config, tool }));
   }
 
-  private async call(call: Omit<ConnectorCall, 'agent'>, alsoSensitive: readonly JsonValue[] = []): Promise<EndedCall> {
+  private async call(call: Omit<ConnectorCall, 'agent' | 'recordProgress'>, alsoSensitive: readonly JsonValue[] = []): Promise<EndedCall> {
     const config = restConfigOf(call.connector.config);
     const tool = toolNamed(call.connector.config, call.toolName);
     if (tool === undefined) return withoutAnswer(failedOutcome('tool_unknown', TOOL_GONE));

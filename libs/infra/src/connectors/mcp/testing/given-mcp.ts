@@ -153,6 +153,7 @@ const processOn = ({ store, door, vault, definitions, clock, logger, connector }
         traceparent: null,
         deadlineMonotonicMs: deadline(),
         mayStillSend: () => Promise.resolve(null),
+        recordProgress: () => Promise.resolve(null),
         ...changes,
       });
       return { ...outcome, result: outcome.result === null ? null : (JSON.parse(outcome.result) as JsonValue) };

@@ -91,6 +91,7 @@ export const givenCall = async ({
       traceparent: null,
       deadlineMonotonicMs: clock.monotonicMs() + 10_000,
       mayStillSend: () => Promise.resolve(null),
+      recordProgress: () => Promise.resolve(null),
       ...changes,
     });
     return { ...outcome, result: outcome.result === null ? null : (JSON.parse(outcome.result) as JsonValue) };
