@@ -1,3 +1,14 @@
+export {
+  type ActionMark,
+  actionMark,
+  isMarkOf,
+  MARK_KEY_BYTES,
+  MARK_MAX_BYTES,
+  MARK_PREFIX,
+  type MarkedAttempt,
+  readActionMark,
+  xidInLog,
+} from './action-mark.js';
 export { decodeBase64url, decodeHex, EncodingError, encodeBase64url, encodeHex } from './base64url.js';
 export { type CanonicalArguments, checkArguments } from './call-arguments.js';
 export { type Digest, DIGEST_PATTERN, digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
