@@ -37,6 +37,13 @@ export abstract class Vault {
   /** Removes the rows; nothing happens when there are none. */
   abstract destroy(place: SecretPlace): Promise<void>;
 
+  /**
+   * The key under which an object's own marks are made (libs/crypto, action-mark.ts): derived from the vault's key, stored
+   * nowhere, the same in every process and for ever. It opens no secret. Zero it when it is no longer needed.
+   * @throws {DomainError} vault_unavailable: the vault's key cannot be had
+   */
+  abstract markKeyOf(owner: Pick<SecretPlace, 'org' | 'object'>): Promise<Uint8Array>;
+
   /** Secrets whose rows are older than that, in no particular order, for the sweeper. */
   abstract olderThan(ageMs: number): AsyncIterable<StoredSecret>;
 }

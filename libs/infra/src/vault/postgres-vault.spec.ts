@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -120,6 +120,32 @@ describe('vault: secrets as versioned rows', () => {
     const found: string[] = [];
     for await (const secret of vault.olderThan(3_600_000)) found.push(secret.object);
     expect(found).toEqual(['con_old']);
+  });
+});
+
+describe('vault: the key of marks', () => {
+  const markKey = async (bytes: Uint8Array, owner = org, object = 'con_a') =>
+    Buffer.from(await new PostgresVault(pool, cipherOf(bytes)).markKeyOf({ org: owner, object })).toString('hex');
+
+  it('is HKDF-SHA256 of the vault key, with purpose, organization and object as its info', async () => {
+    const extracted = createHmac('sha256', Buffer.alloc(32)).update(key).digest();
+    const info = `service/action-mark-key/v1\n${org}\ncon_a`;
+    expect(await markKey(key)).toBe(createHmac('sha256', extracted).update(`${info}\u0001`).digest('hex'));
+  });
+
+  it('is the same each time, and another for each organization, object and vault', async () => {
+    const keys = await Promise.all([
+      markKey(key),
+      markKey(key, otherOrg),
+      markKey(key, org, 'con_b'),
+      markKey(randomBytes(32)),
+    ]);
+    expect(new Set(keys).size).toBe(4);
+    expect(await markKey(key)).toBe(keys[0]);
+  });
+
+  it('is not derived for a purpose that could be read as another', () => {
+    expect(() => cipherOf(key).deriveKey(['a', 'b\nc'])).toThrow(RangeError);
   });
 });
 

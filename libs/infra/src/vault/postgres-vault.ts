@@ -6,6 +6,7 @@ import { DomainError, type OrgId } from '#libs/domain/kernel';
 import { SealedValueRefused, type VaultCipher } from './vault-cipher.js';
 
 const CONTEXT = 'service/vault-secret/v1';
+const MARK_KEY_CONTEXT = 'service/action-mark-key/v1';
 const PAGE_ROWS = 500;
 
 interface SecretRow {
@@ -70,6 +71,10 @@ export class PostgresVault extends Vault {
         version,
       ]),
     );
+  }
+
+  override markKeyOf({ org, object }: Pick<SecretPlace, 'org' | 'object'>): Promise<Uint8Array> {
+    return Promise.resolve(this.cipher.deriveKey([MARK_KEY_CONTEXT, org, object]));
   }
 
   override async *olderThan(ageMs: number): AsyncIterable<StoredSecret> {

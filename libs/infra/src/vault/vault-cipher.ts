@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import { ForeseenFault, type Randomness } from '#libs/domain/kernel';
 
@@ -8,6 +8,7 @@ const FORMAT = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+const DERIVED_KEY_BYTES = 32;
 const CHECK_CONTEXT = 'service/vault-check/v1';
 
 /** A sealed value does not open: another key, another place, or changed bytes. Which one cannot be told. */
@@ -59,6 +60,15 @@ export class VaultCipher {
       // Unauthenticated until `final`, and a copy afterwards.
       plaintext.fill(0);
     }
+  }
+
+  /**
+   * A key of its own for one purpose (HKDF-SHA256, RFC 5869; the vault key is uniform, so there is no salt). `purpose`: a
+   * context first, then whose; no part holds a line feed. Nobody learns the vault key from it, nor the key of another purpose.
+   */
+  deriveKey(purpose: readonly string[]): Uint8Array {
+    if (purpose.some((part) => part.includes('\n'))) throw new RangeError('a purpose is told apart by its lines');
+    return new Uint8Array(hkdfSync('sha256', this.key, '', purpose.join('\n'), DERIVED_KEY_BYTES));
   }
 
   /** Recognises the key without revealing it: stored once, compared at every start. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from '#libs/domain/connectors';
 
 /** Holds opened secrets, so that a test can look at their bytes afterwards; sealing is the real vault's own spec. */
@@ -24,6 +25,11 @@ export class OpenVault extends Vault {
   override destroy({ version }: SecretPlace): Promise<void> {
     this.rows.delete(version);
     return Promise.resolve();
+  }
+
+  /** Its own for each object, the same every time; from the vault's key is the real vault's own spec. */
+  override markKeyOf({ org, object }: Pick<SecretPlace, 'org' | 'object'>): Promise<Uint8Array> {
+    return Promise.resolve(createHash('sha256').update(`${org} ${object}`).digest());
   }
 
   override async *olderThan(): AsyncIterable<StoredSecret> {
