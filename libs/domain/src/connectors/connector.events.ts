@@ -10,7 +10,7 @@ export const CONNECTOR_TYPES = [
 ] as const;
 export type ConnectorType = (typeof CONNECTOR_TYPES)[number];
 
-export const CREDENTIAL_KINDS = ['bearer', 'header', 'basic', 'query', 'none'] as const;
+export const CREDENTIAL_KINDS = ['bearer', 'header', 'basic', 'query', 'database', 'none'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 export const CONNECTOR_STATUSES = ['active', 'disabled'] as const;

@@ -13,7 +13,13 @@ export const CREDENTIAL_FIELDS: Readonly<Record<CredentialKind, readonly string[
   header: ['value'],
   basic: ['username', 'password'],
   query: ['value'],
+  database: ['username', 'password', 'witness_username', 'witness_password'],
   none: [],
+};
+
+/** Those of them that a `secret` may leave out: all of them together, or none. */
+export const OPTIONAL_CREDENTIAL_FIELDS: Readonly<Partial<Record<CredentialKind, readonly string[]>>> = {
+  database: ['witness_username', 'witness_password'],
 };
 
 const UNKNOWN_NAME_MAX_CHARACTERS = 64;
@@ -23,7 +29,19 @@ const TOKEN = /^[\x21-\x7e]+$/;
 const HEADER_LINE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const CONTROL = /\p{Cc}|\p{Surrogate}/u;
 
-const RULES: Readonly<Record<string, { readonly isValid: (value: string) => boolean; readonly rule: string }>> = {
+interface FieldRule {
+  readonly isValid: (value: string) => boolean;
+  readonly rule: string;
+}
+
+/** Of a name in PostgreSQL. */
+const ROLE_NAME_MAX_BYTES = 63;
+const ROLE_NAME: FieldRule = {
+  isValid: (value) => !CONTROL.test(value) && Buffer.byteLength(value) <= ROLE_NAME_MAX_BYTES,
+  rule: `the name of a role: at most ${ROLE_NAME_MAX_BYTES} bytes of text without control characters`,
+};
+
+const RULES: Readonly<Record<string, FieldRule>> = {
   'bearer.token': { isValid: (value) => TOKEN.test(value), rule: 'visible ASCII characters without spaces' },
   'header.value': {
     isValid: (value) => HEADER_LINE.test(value),
@@ -35,6 +53,10 @@ const RULES: Readonly<Record<string, { readonly isValid: (value: string) => bool
   },
   'basic.password': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
   'query.value': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
+  'database.username': ROLE_NAME,
+  'database.password': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
+  'database.witness_username': ROLE_NAME,
+  'database.witness_password': { isValid: (value) => !CONTROL.test(value), rule: 'text without control characters' },
 };
 
 /** A secret shows its last characters only when many more stay hidden. */
@@ -61,8 +83,20 @@ export const readCredential = (kind: string, secret: JsonValue | undefined): Cre
   // A misspelt name is the cause of the one that is missing, so it is told first.
   const unknown = Object.keys(given).find((field) => !fields.includes(field));
   if (unknown !== undefined) throw unknownField(kind, unknown, fields);
-  const values = new Map(fields.map((field) => [field, readField(kind, field, given)]));
-  return { facts: { kind, fields, hint: hintOf([...values.values()].at(-1) ?? '') }, values };
+  const present = fieldsOf(kind, given);
+  const values = new Map(present.map((field) => [field, readField(kind, field, given)]));
+  const hinted = fields.findLast((field) => !isOptional(kind, field)) ?? '';
+  return { facts: { kind, fields: present, hint: hintOf(values.get(hinted) ?? '') }, values };
+};
+
+const isOptional = (kind: CredentialKind, field: string): boolean =>
+  OPTIONAL_CREDENTIAL_FIELDS[kind]?.includes(field) ?? false;
+
+/** Where one of those that may be left out is there, the others have to be. */
+const fieldsOf = (kind: CredentialKind, given: JsonObject): readonly string[] => {
+  const fields = CREDENTIAL_FIELDS[kind];
+  const hasOptional = fields.some((field) => isOptional(kind, field) && Object.hasOwn(given, field));
+  return hasOptional ? fields : fields.filter((field) => !isOptional(kind, field));
 };
 
 const isCredentialKind = (kind: string): kind is CredentialKind => Object.hasOwn(CREDENTIAL_FIELDS, kind);

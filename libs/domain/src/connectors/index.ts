@@ -66,7 +66,7 @@ export {
   SERVED_TYPES,
   type StoredConfig,
 } from './connector-types.js';
-export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS } from './credential.js';
+export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS, OPTIONAL_CREDENTIAL_FIELDS } from './credential.js';
 export { CredentialSweeper } from './credential-sweeper.js';
 export {
   DISCOVERED_STATUSES,

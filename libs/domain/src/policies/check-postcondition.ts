@@ -1,5 +1,6 @@
+import { CHANGE_FACTS } from './cel/change-facts.js';
 import { compileExpression } from './cel/compile-expression.js';
-import { POSTCONDITION_FACTS } from './cel/facts.js';
+import { POSTCONDITION_FACTS, type Vocabulary } from './cel/facts.js';
 import { POLICY_DIAGNOSTICS } from './diagnostics.js';
 import { SourceText } from './source-text.js';
 
@@ -17,9 +18,14 @@ export interface PostconditionError {
  * gives a bool and reads `args` and `observation` alone. It has the limits of a policy's condition, at most 100,000
  * steps among them.
  */
-export const checkPostcondition = (text: string): readonly PostconditionError[] => {
+export const checkPostcondition = (text: string): readonly PostconditionError[] => errorsIn(text, POSTCONDITION_FACTS);
+
+/** As {@link checkPostcondition}, of one that is asked of a change log: it reads `args`, `rows` and `row_count` alone. */
+export const checkChangePostcondition = (text: string): readonly PostconditionError[] => errorsIn(text, CHANGE_FACTS);
+
+const errorsIn = (text: string, facts: Vocabulary): readonly PostconditionError[] => {
   const source = new SourceText(text);
-  return compileExpression(text, POSTCONDITION_FACTS)
+  return compileExpression(text, facts)
     .problems.filter(({ code }) => POLICY_DIAGNOSTICS[code].severity === 'error')
     .toSorted((one, other) => one.offset - other.offset)
     .map(({ offset, message, hint }) => ({

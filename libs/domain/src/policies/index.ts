@@ -1,4 +1,4 @@
-export { checkPostcondition, type PostconditionError } from './check-postcondition.js';
+export { checkChangePostcondition, checkPostcondition, type PostconditionError } from './check-postcondition.js';
 export { checkToolsInTurns } from './check-tools.js';
 export { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
 export { CompiledPolicies, type LoadedPolicy } from './compiled-policies.js';
@@ -17,7 +17,12 @@ export {
   type PolicyDecision,
   policyUnavailable,
 } from './evaluate-policy.js';
-export { holdsPostcondition } from './holds-postcondition.js';
+export {
+  type ChangedRow,
+  type ChangePostconditionInput,
+  holdsChangePostcondition,
+  holdsPostcondition,
+} from './holds-postcondition.js';
 export { AddPolicyVersion, AddPolicyVersionHandler } from './handlers/add-policy-version.handler.js';
 export { compiledOrRefused, policyInvalid } from './handlers/checked-version.js';
 export { CreatePolicy, CreatePolicyHandler } from './handlers/create-policy.handler.js';

@@ -3,9 +3,9 @@ import { hostNameFault } from '../../kernel/index.js';
 
 import { ConfigProblems } from '../config-problems.js';
 import { ConfigReader } from '../config-reader.js';
-import { CREDENTIAL_KINDS } from '../connector.events.js';
 import { checkReadBack } from './read-back.reader.js';
 import {
+  REST_AUTH_KINDS,
   REST_LIMITS,
   REST_METHODS,
   type RestAuth,
@@ -121,7 +121,7 @@ const readAuth = (reader: ConfigReader): RestAuth => {
   if (!reader.has('auth')) return { kind: 'none' };
   const auth = ConfigReader.of(reader.raw('auth'), reader.at('auth'), reader.problems);
   if (auth === null) return { kind: 'none' };
-  const kind = auth.choice('kind', CREDENTIAL_KINDS) ?? 'none';
+  const kind = auth.choice('kind', REST_AUTH_KINDS) ?? 'none';
   auth.refuseUnknown(REST_PLACES.auth);
   if (kind !== 'header' && auth.has('header')) auth.report('header', 'is for kind header only.');
   if (kind !== 'query' && auth.has('param')) auth.report('param', 'is for kind query only.');

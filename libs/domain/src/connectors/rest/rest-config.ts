@@ -86,8 +86,16 @@ export interface RestTool {
   readonly postcondition?: string;
 }
 
+export const REST_AUTH_KINDS = [
+  'bearer',
+  'header',
+  'basic',
+  'query',
+  'none',
+] as const satisfies readonly CredentialKind[];
+
 export interface RestAuth {
-  readonly kind: CredentialKind;
+  readonly kind: (typeof REST_AUTH_KINDS)[number];
   readonly header?: string;
   readonly param?: string;
 }

@@ -1,6 +1,7 @@
 import type { JsonValue } from '#libs/crypto';
 
 import { ConfigReader } from '../config-reader.js';
+import { readToolName, readToolTitle, withoutAbsent } from '../tool-words.reader.js';
 import { readPostcondition, readReadBack } from './read-back.reader.js';
 import { readArguments } from './rest-argument.reader.js';
 import {
@@ -15,9 +16,6 @@ import { isAllowedHeaderName } from '../header-names.js';
 import { REST_PLACES } from './rest-keys.js';
 import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholdersOf } from './rest-paths.js';
 
-/** What tools of native types are named (rule CON-2). */
-const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
-const ONE_LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 /** From harmless to grave: a tool may be declared graver than its method says, never lighter. */
 const SIDE_EFFECTS = ['read', 'write', 'destructive'] as const;
 const METHODS_WITHOUT_BODY: readonly RestMethod[] = ['GET', 'HEAD'];
@@ -41,8 +39,8 @@ export const readTool = (
 ): RestTool | undefined => {
   const tool = ConfigReader.of(value, path, reader.problems);
   if (tool === null) return undefined;
-  const name = readName(tool);
-  const title = readTitle(tool);
+  const name = readToolName(tool);
+  const title = readToolTitle(tool, REST_LIMITS.titleCharacters);
   const description = tool.description(REST_LIMITS.descriptionCharacters);
   const method = readMethod(tool, context);
   const toolPath = tool.text('path', { maxCharacters: REST_LIMITS.pathCharacters, isRequired: true });
@@ -67,14 +65,6 @@ export const readTool = (
   };
 };
 
-/** Only what was given is stored. */
-const withoutAbsent = <Members extends object>(
-  members: Members,
-): { [Key in keyof Members]?: Exclude<Members[Key], undefined> } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof Members]?: Exclude<Members[Key], undefined>;
-  };
-
 interface ReadSoFar {
   readonly path: string | undefined;
   readonly args: Readonly<Record<string, RestArgument>>;
@@ -85,26 +75,6 @@ interface ReadSoFar {
 const checkArguments = (tool: ConfigReader, read: ReadSoFar, context: ToolContext): void => {
   if (read.path !== undefined) checkPath(tool, read.path, read.args, context);
   checkPlaces(tool, read, context);
-};
-
-const readName = (tool: ConfigReader): string | undefined => {
-  const name = tool.text('name', { maxCharacters: 64, isRequired: true });
-  if (name === undefined || TOOL_NAME.test(name)) return name;
-  return tool.report('name', 'must have 1 to 64 lower-case letters, digits or underscores, a letter first.');
-};
-
-/** Goes on after `wants to`, wherever people read what an agent asks for. */
-const readTitle = (tool: ConfigReader): string | undefined => {
-  const title = tool.text('title', { maxCharacters: REST_LIMITS.titleCharacters });
-  if (title === undefined) return undefined;
-  if (!ONE_LINE.test(title)) return tool.report('title', 'must be one line of text, without spaces at its ends.');
-  if (/^to\s/iu.test(title) || /^\p{Lu}\p{Ll}/u.test(title) || title.endsWith('.')) {
-    return tool.report(
-      'title',
-      'must go on after "wants to", such as refund a customer: a verb first, in lower case, without to before it and without a full stop.',
-    );
-  }
-  return title;
 };
 
 const readMethod = (tool: ConfigReader, context: ToolContext): RestMethod | undefined => {

@@ -38,6 +38,17 @@ export const postconditionBindingsOf = (input: {
   observation: objectOf(input.observation),
 });
 
+/** The variables of a postcondition of a change log. */
+export const changeBindingsOf = (input: {
+  readonly args: JsonObject;
+  readonly rows: readonly object[];
+  readonly row_count: number;
+}): Bindings => ({
+  args: objectOf(input.args),
+  rows: listOf(input.rows as readonly JsonObject[]),
+  row_count: BigInt(input.row_count),
+});
+
 const valueOf = (value: JsonValue): CelInput => {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (value === null || typeof value !== 'object') return value;
