@@ -1,0 +1,18 @@
+/** Names of common table expressions, as they are seen from one place of a statement. */
+export class CommonTables {
+  static readonly NONE = new CommonTables(new Set(), null);
+
+  private constructor(
+    private readonly names: ReadonlySet<string>,
+    private readonly outer: CommonTables | null,
+  ) {}
+
+  with(names: readonly string[]): CommonTables {
+    return names.length === 0 ? this : new CommonTables(new Set(names), this);
+  }
+
+  has(name: string): boolean {
+    for (let one: CommonTables | null = this; one !== null; one = one.outer) if (one.names.has(name)) return true;
+    return false;
+  }
+}
