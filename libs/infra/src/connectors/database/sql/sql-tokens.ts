@@ -3,7 +3,7 @@
  * what stands without quotes has a text.
  */
 export interface SqlToken {
-  readonly kind: 'word' | 'mark' | 'operator' | 'other';
+  readonly kind: 'word' | 'mark' | 'operator' | 'comment' | 'other';
   /** A word in lower case, a mark or operator as it stands, empty for any other. */
   readonly text: string;
   readonly start: number;
@@ -44,15 +44,20 @@ const endOfDollars = (sql: string, at: number, length: number): number => {
   return end === -1 ? sql.length : end + length;
 };
 
-/** Where the blanks and comments that begin at `from` end. */
-export const endOfBlanks = (sql: string, from: number): number => {
+const endOfLineBlanks = (sql: string, from: number): number => {
   let at = from;
   for (;;) {
     const length = lengthAt(SPACE, sql, at) || lengthAt(LINE_COMMENT, sql, at);
-    if (length > 0) at += length;
-    else if (sql.startsWith('/*', at)) at = endOfComment(sql, at);
-    else return at;
+    if (length === 0) return at;
+    at += length;
   }
+};
+
+/** Where the blanks and comments that begin at `from` end. */
+export const endOfBlanks = (sql: string, from: number): number => {
+  let at = endOfLineBlanks(sql, from);
+  while (sql.startsWith('/*', at)) at = endOfLineBlanks(sql, endOfComment(sql, at));
+  return at;
 };
 
 /** A string or a quoted name with what stands before its quote; 0 where none begins. */
@@ -84,12 +89,19 @@ const tokenAt = (sql: string, start: number): SqlToken => {
   return operator > 0 ? token('operator', operator) : token('mark', 1);
 };
 
-/** Without blanks and comments. */
+/** Without blanks and comments of one line. */
 export function* tokensOf(sql: string): Generator<SqlToken> {
-  let at = endOfBlanks(sql, 0);
+  let at = endOfLineBlanks(sql, 0);
   while (at < sql.length) {
-    const token = tokenAt(sql, at);
+    const token: SqlToken = sql.startsWith('/*', at)
+      ? { kind: 'comment', text: '', start: at, end: endOfComment(sql, at) }
+      : tokenAt(sql, at);
     yield token;
-    at = endOfBlanks(sql, token.end);
+    at = endOfLineBlanks(sql, token.end);
   }
 }
+
+/** Characters that the scanner takes for one operator before it looks for a comment in it. */
+const RUN = /[~!@#^&|`?+\-*/%<>=]*/y;
+
+export const lengthOfRun = (sql: string, at: number): number => lengthAt(RUN, sql, at);

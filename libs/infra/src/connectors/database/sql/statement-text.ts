@@ -1,10 +1,15 @@
 import { refusal } from './refusal.js';
 import { STATEMENT_MAX_BYTES } from './sql-statement.js';
-import { endOfBlanks, type SqlToken, tokensOf } from './sql-tokens.js';
+import { endOfBlanks, lengthOfRun, type SqlToken, tokensOf } from './sql-tokens.js';
 
 const BRACKETS_MAX = 100;
 /** Pieces between two commas, with those of the brackets around them: no part can lie deeper than this. */
 const PIECES_MAX = 1_000;
+/** PostgreSQL's scanner goes over a run of such characters again and again, as often as its length to the power of three. */
+const OPERATOR_MAX = 63;
+/** In a comment between stars it goes over it once for each comment that could begin there. */
+const COMMENT_RUN_MAX = 256;
+const LONG_RUN = new RegExp(`[~!@#^&|\`?+\\-*/%<>=]{${String(COMMENT_RUN_MAX + 1)}}`);
 /** What is shorter cannot be nested too deeply. */
 const TOO_SHORT_TO_NEST = 100;
 /** What a chain of them is counted as, since commas do not end it. */
@@ -46,6 +51,8 @@ const checkNesting = (sql: string): void => {
   for (const token of tokensOf(sql)) {
     const level = levels.at(-1) ?? levels[0];
     if (level === undefined) return;
+    checkRun(sql, token);
+    if (token.kind === 'comment') continue;
     if (isOpening(token)) {
       level.pieces += 1;
       open += 1;
@@ -64,6 +71,13 @@ const checkNesting = (sql: string): void => {
     }
     before = token;
   }
+};
+
+const checkRun = (sql: string, { kind, start, end }: SqlToken): void => {
+  const isTooLong =
+    (kind === 'operator' && lengthOfRun(sql, start) > OPERATOR_MAX) ||
+    (kind === 'comment' && LONG_RUN.test(sql.slice(start, end + COMMENT_RUN_MAX)));
+  if (isTooLong) throw refusal('hold that many operators in a row', 'Put blanks between them, and shorten the comment');
 };
 
 const isOpening = ({ text }: SqlToken): boolean => text === '(' || text === '[';
