@@ -21,6 +21,9 @@ export type PolicyInput = {
   readonly request: PolicyRequestFacts;
 };
 
+/** What a statement of SQL does, as the connectors tell it (their SqlKind). */
+export const STATEMENT_KINDS = ['select', 'insert', 'update', 'delete', 'merge', 'truncate'] as const;
+
 /** Facts a connector supplies before anything is sent. One that it does not supply is absent, never empty. */
 export type PolicyRequestFacts = {
   /** Absent when the arguments build no request (rule POLICY-5). */
@@ -33,6 +36,15 @@ export type PolicyRequestFacts = {
     readonly destructive: boolean;
     readonly idempotent: boolean;
     readonly open_world: boolean;
+  };
+  /** What a statement does, by its own text. Absent when it is none that may be sent. */
+  readonly sql?: {
+    readonly kind: (typeof STATEMENT_KINDS)[number];
+    readonly tables: readonly string[];
+    readonly statement_count: 1;
+    readonly has_where: boolean;
+    readonly is_parameterized: boolean;
+    readonly functions: readonly string[];
   };
   /** What the call spends, for budgets; absent where the type cannot say. */
   readonly cost?: { readonly amount: number; readonly currency: string };

@@ -147,12 +147,15 @@ describe('the language', () => {
       ...['', '.protocol', '.definition', '.read_only', '.destructive', '.idempotent', '.open_world'].map(
         (member): unknown[] => [`request.mcp${member}`, ['mcp_http']],
       ),
+      ...['', '.kind', '.tables', '.statement_count', '.has_where', '.is_parameterized', '.functions'].map(
+        (member): unknown[] => [`request.sql${member}`, ['database']],
+      ),
     ]);
   });
 
   it('holds no fact that no connector supplies yet', () => {
-    expect(faultsOf(conditional('has(request.sql)'))).not.toEqual([]);
-    expect(language.facts.map(({ path }) => path)).not.toContain('request.sql');
+    expect(faultsOf(conditional('has(request.payments)'))).not.toEqual([]);
+    expect(language.facts.map(({ path }) => path)).not.toContain('request.payments');
   });
 });
 

@@ -9,7 +9,7 @@ import {
   timestampOf,
 } from '../kernel/index.js';
 import { didYouMean } from './did-you-mean.js';
-import { type PolicyInput, type PolicyRequestFacts } from './policy-input.js';
+import { type PolicyInput, type PolicyRequestFacts, STATEMENT_KINDS } from './policy-input.js';
 
 /** A call that somebody describes in order to try a policy on it. What is left out is completed by {@link completedInput}. */
 export interface TrialInput {
@@ -193,10 +193,11 @@ const momentAt = (value: JsonValue, path: string): Timestamp => {
 };
 
 const requestAt = (value: JsonValue, path: string): PolicyRequestFacts => {
-  const { http, mcp } = membersOf(value, path, ['http', 'mcp']);
+  const { http, mcp, sql } = membersOf(value, path, ['http', 'mcp', 'sql']);
   return {
     ...(http === undefined ? {} : { http: httpAt(http, `${path}.http`) }),
     ...(mcp === undefined ? {} : { mcp: mcpAt(mcp, `${path}.mcp`) }),
+    ...(sql === undefined ? {} : { sql: sqlAt(sql, `${path}.sql`) }),
   };
 };
 
@@ -222,4 +223,26 @@ const mcpAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['
     idempotent: hintAt('idempotent'),
     open_world: hintAt('open_world'),
   };
+};
+
+const SQL_MEMBERS = ['kind', 'tables', 'statement_count', 'has_where', 'is_parameterized', 'functions'] as const;
+
+const sqlAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['sql']> => {
+  const given = membersOf(value, path, SQL_MEMBERS);
+  if (given['statement_count'] !== undefined && given['statement_count'] !== 1) {
+    throw unfit(`${path}.statement_count`, 'must be 1');
+  }
+  return {
+    kind: choiceAt(textAt(given['kind'], `${path}.kind`), `${path}.kind`, STATEMENT_KINDS),
+    tables: textsAt(given['tables'], `${path}.tables`),
+    statement_count: 1,
+    has_where: flagAt(given['has_where'], `${path}.has_where`),
+    is_parameterized: flagAt(given['is_parameterized'], `${path}.is_parameterized`),
+    functions: textsAt(given['functions'], `${path}.functions`),
+  };
+};
+
+const textsAt = (value: JsonValue | undefined, path: string): readonly string[] => {
+  if (!Array.isArray(value)) throw unfit(path, 'must be a list of texts');
+  return value.map((text, index) => textAt(text, `${path}.${String(index)}`));
 };

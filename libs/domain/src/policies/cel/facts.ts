@@ -1,6 +1,7 @@
 import { CALL_MODES, SIDE_EFFECTS } from '../../kernel/index.js';
+import { STATEMENT_KINDS } from '../policy-input.js';
 import { fromCall, type Size, textSize } from './sizes.js';
-import { BOOL, type CelType, DYN, type Field, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
+import { BOOL, type CelType, DYN, type Field, listOf, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
 
 const always = (type: CelType, meaning: string): Field => ({ type, presence: 'always', meaning });
 const optional = (type: CelType, suppliedBy: readonly string[], meaning: string): Field => ({
@@ -86,7 +87,21 @@ export const FACTS: Vocabulary = {
         ['mcp_http'],
         'what the server of the tool says of it; nothing checks that',
       ),
-      sql: unavailable('the SQL statement'),
+      sql: optional(
+        record('request.sql', {
+          kind: always(
+            { kind: 'string', oneOf: STATEMENT_KINDS },
+            'what the statement does; the gravest where parts of it do several things',
+          ),
+          tables: always(listOf(STRING), 'every table it reads or changes, as schema.table, in order'),
+          statement_count: always({ kind: 'int', oneOf: [1n] }, 'always 1'),
+          has_where: always(BOOL, 'whether it updates or deletes, and each time with a WHERE'),
+          is_parameterized: always(BOOL, 'whether it has parameters such as $1'),
+          functions: always(listOf(STRING), 'every function it calls, in order'),
+        }),
+        ['database'],
+        'what the SQL statement does, by its own text; absent when it is none that may be sent',
+      ),
       payments: unavailable('what the payments processor says'),
     }),
     OWN_TEXTS,

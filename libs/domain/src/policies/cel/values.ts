@@ -12,7 +12,6 @@ export type Bindings = Readonly<Record<string, CelInput>>;
  * An object's members are converted when they are read: what no condition looks at costs nothing, however large it is.
  */
 export const bindingsOf = (input: PolicyInput): Bindings => {
-  const { http, mcp } = input.request;
   const bindings: Record<string, CelInput> = Object.create(null) as Record<string, CelInput>;
   return Object.assign(bindings, {
     tool: input.tool,
@@ -25,8 +24,15 @@ export const bindingsOf = (input: PolicyInput): Bindings => {
     side_effect: input.side_effect,
     now: timestampOf(input.now),
     // Each by itself: an object that is spread together gets a hidden class of its own (docs/performance.md).
-    request: objectOf(http !== undefined ? { http: { ...http } } : mcp === undefined ? {} : { mcp: { ...mcp } }),
+    request: requestOf(input.request),
   });
+};
+
+const requestOf = ({ http, mcp, sql }: PolicyInput['request']): CelMap => {
+  if (http !== undefined) return objectOf({ http: { ...http } });
+  if (mcp !== undefined) return objectOf({ mcp: { ...mcp } });
+  if (sql === undefined) return objectOf({});
+  return objectOf({ sql: { ...sql, tables: [...sql.tables], functions: [...sql.functions] } });
 };
 
 /** The variables of a postcondition. */
