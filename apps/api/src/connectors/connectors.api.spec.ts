@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deedOf, decodeEvent } from '#libs/domain/kernel';
-import { CONNECTOR_CATALOGUE, CREDENTIAL_FIELDS, SERVED_TYPES } from '#libs/domain/connectors';
+import {
+  CONNECTOR_CATALOGUE,
+  CREDENTIAL_FIELDS,
+  OPTIONAL_CREDENTIAL_FIELDS,
+  SERVED_TYPES,
+} from '#libs/domain/connectors';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { ORG } from '../../../../test/http/edge-harness.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
@@ -328,9 +333,13 @@ describe('GET /v1/connectors and GET /v1/tools', () => {
 describe('the catalogue', () => {
   it('has an entry for every type that is served, and every kind of credential with its fields', () => {
     expect(CONNECTOR_CATALOGUE.map(({ type }) => type).toSorted()).toEqual([...SERVED_TYPES].toSorted());
-    const rest = CONNECTOR_CATALOGUE.find(({ type }) => type === 'rest');
-    const fields = rest?.credentials.map(({ kind, fields: of }) => [kind, of.map(({ name }) => name)]);
-    expect(Object.fromEntries(fields ?? [])).toEqual(CREDENTIAL_FIELDS);
+    const kinds = CONNECTOR_CATALOGUE.flatMap(({ credentials }) => credentials);
+    for (const { kind, fields } of kinds)
+      expect([kind, fields.map(({ name }) => name)]).toEqual([kind, CREDENTIAL_FIELDS[kind]]);
+    for (const { kind, fields } of kinds)
+      expect(fields.flatMap(({ name, optional }) => (optional === true ? [name] : []))).toEqual(
+        OPTIONAL_CREDENTIAL_FIELDS[kind] ?? [],
+      );
   });
 
   it('is a list with a tag; who knows it gets 304', async () => {

@@ -108,7 +108,11 @@ const StoreDialog = ({
     // The secret is read from the fields only when it is sent, and not kept in any state.
     mutationFn: () => {
       const typed = [...(fields.current?.querySelectorAll('input') ?? [])];
-      const secret = Object.fromEntries(typed.map(({ name, value }) => [name, value]));
+      const isLeftOut = ({ name, value }: HTMLInputElement): boolean =>
+        value === '' && kind.fields.some((field) => field.name === name && field.optional === true);
+      const secret = Object.fromEntries(
+        typed.filter((input) => !isLeftOut(input)).map(({ name, value }) => [name, value]),
+      );
       return bodyOf(
         api.PUT('/v1/connectors/{id}/credentials', {
           params: { path: { id: connector.id } },

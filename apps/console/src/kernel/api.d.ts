@@ -2834,7 +2834,7 @@ export interface components {
         /** @enum {string} */
         ConnectorStatus: "active" | "disabled";
         /** @enum {string} */
-        CredentialKind: "bearer" | "header" | "basic" | "query" | "none";
+        CredentialKind: "bearer" | "header" | "basic" | "query" | "database" | "none";
         Connector: {
             /** @constant */
             object: "connector";
@@ -2971,7 +2971,7 @@ export interface components {
         };
         PutCredentials: {
             kind: components["schemas"]["CredentialKind"];
-            /** @description `token` for bearer, `value` for header and query, `username` and `password` for basic. */
+            /** @description `token` for bearer, `value` for header and query, `username` and `password` for basic; for database these and, both or none, `witness_username` and `witness_password`. */
             secret?: {
                 [key: string]: string;
             };
@@ -3025,8 +3025,11 @@ export interface components {
             base_url: string;
             /** @description How the credential travels. */
             auth?: {
-                /** @default none */
-                kind: components["schemas"]["CredentialKind"];
+                /**
+                 * @default none
+                 * @enum {string}
+                 */
+                kind: "bearer" | "header" | "basic" | "query" | "none";
                 /** @default X-API-Key */
                 header: string;
                 /** @default api_key */
@@ -3174,6 +3177,8 @@ export interface components {
                     secret: boolean;
                     help: string;
                     prefix_hint: string | null;
+                    /** @description True for a field that may be left out, together with all others that may. */
+                    optional?: boolean;
                 }[];
             }[];
         };

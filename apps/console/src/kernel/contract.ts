@@ -126,7 +126,7 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
 ] as const;
 export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['mcp_http', 'rest'] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
-export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'none'] as const;
+export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'database', 'none'] as const;
 export const CONNECTOR_TOOL_STATUS_VALUES = ['accepted', 'new', 'changed', 'gone'] as const;
 export const REST_METHOD_VALUES = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const NATIVE_TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;

@@ -66,4 +66,6 @@ export type CatalogueField = {
   readonly help: string;
   /** How such a value begins, where all of them begin alike. */
   readonly prefix_hint: string | null;
+  /** May be left out, together with all others that may. */
+  readonly optional?: true;
 };

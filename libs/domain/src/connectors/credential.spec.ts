@@ -15,6 +15,12 @@ describe('credential write body', () => {
     ['header', { value: 'Token abc' }, ['value']],
     ['basic', { username: 'robot', password: 'pass wörd' }, ['username', 'password']],
     ['query', { value: 'a&b' }, ['value']],
+    ['database', { username: 'agent', password: 'pass wörd' }, ['username', 'password']],
+    [
+      'database',
+      { witness_password: 'w', witness_username: 'witness', password: 'p', username: 'agent' },
+      ['username', 'password', 'witness_username', 'witness_password'],
+    ],
     ['none', {}, []],
   ])('%s has its fields', (kind, secret, fields) =>
     expect(readCredential(kind, secret).facts).toEqual({ kind, fields, hint: null }),
@@ -43,6 +49,13 @@ describe('credential write body', () => {
     ['secret.tokn', 'bearer', { tokn: 'b' }],
     ['secret.username', 'bearer', { username: 'b' }],
     ['secret.value', 'none', { value: 'b' }],
+    ['secret.password', 'database', { username: 'a' }],
+    ['secret.username', 'database', { username: 'x'.repeat(64), password: 'p' }],
+    ['secret.username', 'database', { username: 'a\n', password: 'p' }],
+    ['secret.password', 'database', { username: 'a', password: 'p\u0000' }],
+    ['secret.witness_password', 'database', { username: 'a', password: 'p', witness_username: 'w' }],
+    ['secret.witness_username', 'database', { username: 'a', password: 'p', witness_password: 'w' }],
+    ['secret.witness_username', 'database', { username: 'a', password: 'p', witness_username: '' }],
   ])('%s: kind %s with %j is refused, by name', (param, kind, secret) => {
     const error = refusal(kind, secret);
     expect(error).toMatchObject({ code: 'validation_failed', status: 400, param });
@@ -59,5 +72,12 @@ describe('credential write body', () => {
   it('shows the last characters of a long secret and nothing of a short one', () => {
     expect(readCredential('bearer', { token: `${'x'.repeat(20)}9f3a` }).facts.hint).toBe('9f3a');
     expect(readCredential('bearer', { token: 'short-token-9f3a' }).facts.hint).toBeNull();
+  });
+
+  it('of a database it shows the password of the agents’ role, whether or not there is a witness', () => {
+    const agent = { username: 'a', password: `${'x'.repeat(20)}9f3a` };
+    const witness = { witness_username: 'w', witness_password: 'y'.repeat(30) };
+    for (const secret of [agent, { ...agent, ...witness }])
+      expect(readCredential('database', secret).facts.hint).toBe('9f3a');
   });
 });

@@ -170,7 +170,7 @@ const freeStatementOf = (args: JsonObject): BoundStatement => {
   if (typeof sql !== 'string') return refused('args.sql', 'must be a string');
   const fault = statementTextFault(sql);
   if (fault !== null) return refused('args.sql', fault);
-  const params = args['params'] ?? [];
+  const { params = [] } = args;
   if (!Array.isArray(params)) return refused('args.params', 'must be a list');
   if (params.length > DATABASE_LIMITS.params)
     return refused('args.params', `must have at most ${DATABASE_LIMITS.params} entries, not ${params.length}`);
