@@ -292,5 +292,5 @@ const namedDefinition = (context: ApprovalContext | null): ServedDefinition | nu
 /** The recorded policy input, with side effect and request facts of the tool as it is now. */
 const inputNow = ({ submission }: LivingAction, recorded: PolicyInput, resolved: ResolvedTool | null): PolicyInput => {
   if (submission.connector === null) return recorded;
-  return { ...recorded, request: resolved?.facts ?? {}, side_effect: resolved?.tool.sideEffect ?? 'unknown' };
+  return { ...recorded, request: resolved?.facts ?? {}, side_effect: resolved?.sideEffect ?? 'unknown' };
 };

@@ -8,7 +8,15 @@ import {
   type ToolDescription,
 } from '../../connectors/index.js';
 import { stopCodeOf, type LivingAgent } from '../../agents/index.js';
-import { ERROR_CATALOGUE, type ActionId, type ErrorCode, type KeyId, type TraceContext } from '../../kernel/index.js';
+import {
+  ERROR_CATALOGUE,
+  SIDE_EFFECTS,
+  type ActionId,
+  type ErrorCode,
+  type KeyId,
+  type SideEffect,
+  type TraceContext,
+} from '../../kernel/index.js';
 import type { LivingOrganization } from '../../people/index.js';
 import type { PolicyInput } from '../../policies/index.js';
 import {
@@ -98,6 +106,8 @@ export const isKnownToEdgeAlone = ({ connectorType, name }: CanonicalRequest): b
 export interface ResolvedTool {
   readonly connector: LiveConnector;
   readonly tool: ToolDescription;
+  /** Of this call: the tool's own, or a graver one that its arguments bring. */
+  readonly sideEffect: SideEffect;
   readonly facts: RequestFacts;
 }
 
@@ -110,8 +120,14 @@ export const resolveTool = (
   const driver = registry.driverOf(connector.type);
   const tool = driver?.toolOf(connector, request.name.tool);
   if (!driver || !tool) return null;
-  return { connector, tool, facts: driver.requestFacts(connector, request.name.tool, request.args) };
+  const ofCall = driver.sideEffectOf(connector, request.name.tool, request.args);
+  const sideEffect = graverOf(tool.sideEffect, ofCall);
+  return { connector, tool, sideEffect, facts: driver.requestFacts(connector, request.name.tool, request.args) };
 };
+
+/** They stand in the order of their gravity. Of what nobody knows the gravest is to be feared. */
+const graverOf = (one: SideEffect, other: SideEffect): SideEffect =>
+  SIDE_EFFECTS.indexOf(one) >= SIDE_EFFECTS.indexOf(other) ? one : other;
 
 /**
  * The digests by which duplicates are compared. For a duplicate, pass the tool digest of the original action: its tool
@@ -139,7 +155,7 @@ export const policyInputOf = (
   now,
   request: resolved?.facts ?? {},
   session: { ref: request.session },
-  side_effect: resolved?.tool.sideEffect ?? 'unknown',
+  side_effect: resolved?.sideEffect ?? 'unknown',
   tool: request.tool,
   user: { ref: request.onBehalfOf },
 });
@@ -163,7 +179,7 @@ export const submissionOf = (
     ...keptToolName(request.tool),
     connector: resolved?.connector.id ?? null,
     tool_digest: toolDigest,
-    side_effect: resolved?.tool.sideEffect ?? 'unknown',
+    side_effect: resolved?.sideEffect ?? 'unknown',
     mode: request.mode,
     args_digest: request.argsDigest,
     request_digest: digests.request,
