@@ -25,8 +25,8 @@ export interface ChangedRow {
 /** What a postcondition of a change log reads. */
 export interface ChangePostconditionInput {
   readonly args: JsonObject;
-  /** All of them: of some alone nothing can be said of the others. */
-  readonly rows: readonly ChangedRow[];
+  /** All of them. Null where some are not kept: then a postcondition that reads them has no answer. */
+  readonly rows: readonly ChangedRow[] | null;
   readonly row_count: number;
 }
 

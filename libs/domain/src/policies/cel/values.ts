@@ -47,11 +47,11 @@ export const postconditionBindingsOf = (input: {
 /** The variables of a postcondition of a change log. */
 export const changeBindingsOf = (input: {
   readonly args: JsonObject;
-  readonly rows: readonly object[];
+  readonly rows: readonly object[] | null;
   readonly row_count: number;
 }): Bindings => ({
   args: objectOf(input.args),
-  rows: listOf(input.rows as readonly JsonObject[]),
+  ...(input.rows === null ? {} : { rows: listOf(input.rows as readonly JsonObject[]) }),
   row_count: BigInt(input.row_count),
 });
 
