@@ -4,7 +4,14 @@ import type { TableCounts } from './change-log.js';
 export type ReplicaIdentity = 'default' | 'nothing' | 'full' | 'index';
 
 /** A value as the database wrote it into the log. `unchanged`: a long value that the statement left alone. */
-export type LoggedValue = { readonly text: string } | { readonly null: true } | { readonly unchanged: true };
+export type LoggedValue =
+  | {
+      readonly text: string;
+      /** Present where the text is not all of the value, or not exactly it: length and SHA-256 (hex) of what the log held. */
+      readonly whole?: { readonly bytes: number; readonly sha256: string };
+    }
+  | { readonly null: true }
+  | { readonly unchanged: true };
 
 export interface LoggedColumn {
   readonly name: string;
