@@ -1,0 +1,86 @@
+import type { Duplex } from 'node:stream';
+import type pg from 'pg';
+import { DatabaseClient } from '#libs/infra/postgres';
+
+/** What a role connects as, over a stream that is ready for PostgreSQL's start-up message: dialled, and in TLS where asked. */
+export interface DialledConnection {
+  readonly connect: () => Promise<Duplex>;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** The texts of the log must not depend on what a database or role is set to. */
+const SETTINGS = {
+  datestyle: 'ISO',
+  intervalstyle: 'postgres',
+  extra_float_digits: '3',
+  bytea_output: 'hex',
+  timezone: 'UTC',
+  search_path: 'pg_catalog',
+  lc_monetary: 'C',
+  // Ours is longer than a status is late, whatever the server's is.
+  wal_sender_timeout: '60s',
+  statement_timeout: '0',
+  idle_session_timeout: '0',
+} as const;
+
+const START_UP_TIMEOUT_MS = 10_000;
+
+/** What `pg` does not declare of its connection, and what reading a log needs of it. */
+export interface WireConnection {
+  readonly stream: Duplex;
+  password(text: string): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+  on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): void;
+  once(event: 'replicationStart', listener: () => void): void;
+  emit(event: 'error', error: Error): boolean;
+}
+
+export const wireOf = (client: pg.Client): WireConnection =>
+  (client as unknown as { connection: WireConnection }).connection;
+
+/** A connection in replication mode, whose password was never sent but by SCRAM. */
+export const dialledClient = async (connection: DialledConnection): Promise<pg.Client> => {
+  const { connect, user, password, database } = connection;
+  const stream = readyForStartUp(await connect());
+  const client = new DatabaseClient({
+    stream: () => stream,
+    // Both for messages only: the stream is connected.
+    host: 'localhost',
+    port: 5432,
+    ssl: false,
+    keepAlive: false,
+    user,
+    password,
+    database,
+    application_name: 'ags witness',
+    connectionTimeoutMillis: START_UP_TIMEOUT_MS,
+    options: Object.entries(SETTINGS)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+    ...({ replication: 'database' } as object),
+  });
+  const wire = wireOf(client);
+  wire.password = () => {
+    wire.emit('error', new Error('the server asked for the password in another form than SCRAM'));
+  };
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+};
+
+/** `pg` dials by itself: for one that is connected it hears at once that it is. */
+const readyForStartUp = (stream: Duplex): Duplex =>
+  Object.assign(stream, {
+    setNoDelay: 'setNoDelay' in stream ? stream.setNoDelay : () => stream,
+    connect: () => {
+      setImmediate(() => stream.emit('connect'));
+      return stream;
+    },
+  });
