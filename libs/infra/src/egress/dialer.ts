@@ -8,6 +8,7 @@ import { classifyAddress, parseAddress } from './address-class.js';
 import { bareName } from './allow-entry.js';
 import type { DestinationRules } from './destination-rules.js';
 import { EgressFailure } from './egress-failure.js';
+import { askForTls, NoTlsOffered } from './postgres-tls.js';
 import type { Resolve } from './resolver.js';
 
 export interface Destination {
@@ -15,6 +16,11 @@ export interface Destination {
   /** As a URL gives it: a name, an IPv4 address, or an IPv6 address in brackets. */
   readonly host: string;
   readonly port: number;
+  /** Of a PostgreSQL server, which is asked for TLS before it begins. Absent for all others. */
+  readonly postgres?: {
+    /** Whether its certificate must be good for its name. If not, the way is encrypted, and nobody knows to whom. */
+    readonly isVerified: boolean;
+  };
 }
 
 /** An address that does not answer must leave time for the next one. */
@@ -126,7 +132,8 @@ export class Dialer {
   private async secured(socket: Socket, destination: Destination, signal: EndSignal): Promise<Socket> {
     if (!destination.isTls) return socket;
     try {
-      const secure = this.secure(socket, bareName(destination.host));
+      if (destination.postgres !== undefined) await askForTls(socket, signal, CONNECT_TIMEOUT_MS);
+      const secure = this.secure(socket, destination);
       await settled(secure, 'secureConnect', signal, CONNECT_TIMEOUT_MS);
       return secure;
     } catch (error) {
@@ -135,12 +142,13 @@ export class Dialer {
     }
   }
 
-  private secure(socket: Socket, name: string): TLSSocket {
+  private secure(socket: Socket, { host, postgres }: Destination): TLSSocket {
+    const name = bareName(host);
     const secure = connectTls({
       socket,
-      ALPNProtocols: ['http/1.1'],
+      ...(postgres === undefined ? { ALPNProtocols: ['http/1.1'] } : {}),
       minVersion: 'TLSv1.2',
-      rejectUnauthorized: true,
+      rejectUnauthorized: postgres?.isVerified ?? true,
       // An address has no server name; the certificate must then name the address.
       checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate),
       ...(isIP(name) === 0 ? { servername: name } : {}),
@@ -201,6 +209,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, TlsFault>> = {
 };
 
 const certificateFault = (error: unknown): TlsFault => {
+  if (error instanceof NoTlsOffered) return 'no_tls';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return CERTIFICATE_FAULTS[code] ?? 'untrusted';
 };

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 import type { EgressPolicy, Reach } from '#libs/domain/connectors';
-import { DomainError, type ErrorCode } from '#libs/domain/kernel';
+import { DomainError, type EndSignal, type ErrorCode } from '#libs/domain/kernel';
 
 import { ConnectionPool } from './connection-pool.js';
 import { type Destination, Dialer, unlessAborted } from './dialer.js';
@@ -100,6 +100,16 @@ export class EgressDoor implements EgressPolicy {
     return streamedExchange(socket, { authority: new URL(request.origin).host, ...request });
   }
 
+  /**
+   * A connection to a PostgreSQL server, encrypted as its URL says, on which nothing of PostgreSQL's own was said yet:
+   * for protocols other than HTTP, whose callers ask by themselves whether they may still send.
+   * @param url `postgres://host:port/?sslmode=disable`, `require` (encrypted, to whomever) or `verify-full`
+   * @throws {EgressFailure} blocked, unreachable, untrusted, timeout: nothing was sent
+   */
+  connect(url: string, signal: EndSignal): Promise<Socket> {
+    return this.dialer.dial(destinationOf(url), signal);
+  }
+
   /** Closes what waits; requests under way end by themselves. */
   close(): void {
     this.pool.close();
@@ -142,8 +152,15 @@ const requirePermission = async ({
   if (code !== null) throw new EgressFailure('withdrawn', false, { code });
 };
 
+const POSTGRES_PORT = 5_432;
+
 const destinationOf = (url: string): Destination => {
-  const { protocol, hostname, port } = new URL(url);
+  const { protocol, hostname, port, searchParams } = new URL(url);
+  if (protocol === 'postgres:') {
+    const mode = searchParams.get('sslmode');
+    const postgres = { isVerified: mode !== 'require' };
+    return { isTls: mode !== 'disable', host: hostname, port: port === '' ? POSTGRES_PORT : Number(port), postgres };
+  }
   const isTls = protocol === 'https:';
   return { isTls, host: hostname, port: port === '' ? (isTls ? 443 : 80) : Number(port) };
 };
