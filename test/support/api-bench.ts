@@ -64,6 +64,7 @@ import { writeRows } from './given-rows.js';
 import { HeldDirectory } from './held-directory.js';
 import { LedgerBench } from './ledger-fixtures.js';
 import { createTestReadModels, type TestReadModels } from './read-models.js';
+import { NO_SQL } from './no-sql.js';
 
 const MADE_AT = '2026-10-01T12:00:00.000Z';
 
@@ -233,7 +234,7 @@ export class ApiBench {
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
     const recorder = new ToolRecorder(connectors, definitions, { clock, randomness });
-    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger, recorder });
+    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger, recorder, sql: NO_SQL });
     const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
     const health = new PostgresConnectorHealth(this.pool);
     const issue = new IssueKeys(this.directory, this.hasher, randomness);

@@ -80,6 +80,7 @@ import { HeldPayloads } from './held-payloads.js';
 import { HeldPlaces } from './held-places.js';
 import { profileOf } from './log-profile.js';
 import { silentLogger } from './silent-logger.js';
+import { NO_SQL } from './no-sql.js';
 
 const random = new SystemRandomness();
 
@@ -208,6 +209,7 @@ export class GateBench {
         clock: this.clock,
         randomness: random,
       }),
+      sql: NO_SQL,
     });
     const { streams, runner, clock, backlog } = this;
     const { appends } = profileOf(store, (payload) => this.payloads.put(payload));

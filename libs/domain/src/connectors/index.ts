@@ -107,6 +107,7 @@ export {
 } from './read-back.js';
 export { REDACTED } from './redacted.js';
 export { RunningExecutions } from './running-executions.port.js';
+export { partsOfTable, qualifiedName, spelledName } from './table-name.js';
 export {
   ATTEMPTS_MAX,
   isRetriedStatus,

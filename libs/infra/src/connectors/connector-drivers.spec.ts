@@ -7,6 +7,7 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { ConnectorDrivers } from './connector-drivers.js';
+import { loadSqlParser } from './database/sql/index.js';
 import { OpenVault } from './testing/open-vault.js';
 
 const root = new URL('../../../../', import.meta.url);
@@ -20,6 +21,7 @@ const drivers = new ConnectorDrivers({
   randomness: new SystemRandomness(),
   logger: silentLogger,
   recorder: { record: (connector) => Promise.resolve(connector) },
+  sql: await loadSqlParser(),
 });
 door.close();
 

@@ -53,7 +53,7 @@ import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/
 import { PostgresApprovalPlaces } from '../approvals/index.js';
 import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
 import { PostgresConnectorHealth } from '../connector-health/index.js';
-import { ConnectorDrivers } from '../connectors/index.js';
+import { ConnectorDrivers, loadSqlParser, type SqlParser } from '../connectors/index.js';
 import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
@@ -101,6 +101,7 @@ interface OpenedParts {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly bells: Bells;
+  readonly sql: SqlParser;
 }
 
 /**
@@ -168,7 +169,7 @@ export class Deployment {
     parts: OpenedParts,
     readonly metrics: ServiceMetrics,
   ) {
-    const { database, secrets, bells } = parts;
+    const { database, secrets, bells, sql } = parts;
     this.database = database;
     this.secrets = secrets;
     this.bells = bells;
@@ -198,7 +199,7 @@ export class Deployment {
     this.toolDefinitions = new PostgresToolDefinitions(durable);
     const recorder = new ToolRecorder(this.connectors, this.toolDefinitions, this);
     const { clock, randomness, vault, egress: door } = this;
-    this.drivers = new ConnectorDrivers({ door, vault, clock, randomness, logger, recorder });
+    this.drivers = new ConnectorDrivers({ door, vault, clock, randomness, logger, recorder, sql });
     this.connectorHealth = new PostgresConnectorHealth(relaxed);
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);
@@ -238,11 +239,12 @@ export class Deployment {
     logger: Logger,
     metrics = new ServiceMetrics(readBuildFacts()),
   ): Promise<Deployment> {
+    const loading = loadSqlParser();
     const database = await openDatabase(config, applicationName, logger);
     try {
       const secrets = await openSecrets(config, database.durable, new SystemRandomness());
       const bells = await bellsOf(config, database, logger, metrics);
-      return new Deployment(config, logger, { database, secrets, bells }, metrics);
+      return new Deployment(config, logger, { database, secrets, bells, sql: await loading }, metrics);
     } catch (error) {
       await database.close();
       throw error;

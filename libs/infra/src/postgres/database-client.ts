@@ -18,12 +18,17 @@ export class DatabaseClient extends pg.Client {
     const [name, value] = SCRAM_ONLY;
     const { connectionString } = config;
     if (!connectionString?.includes(name) || new URL(connectionString).searchParams.get(name) !== value) return;
-    const { connection } = this as unknown as {
-      connection: { password(text: string): void; emit(event: 'error', error: Error): boolean };
-    };
-    // pg answers both other forms of password requests through this method; SCRAM uses other messages.
-    connection.password = () => {
-      connection.emit('error', new Error('the server asked for the password in another form than SCRAM'));
-    };
+    allowOnlyScram(this);
   }
 }
+
+/** Makes a client that has not connected yet refuse to send its password in any form but SCRAM. */
+export const allowOnlyScram = (client: pg.Client): void => {
+  const { connection } = client as unknown as {
+    connection: { password(text: string): void; emit(event: 'error', error: Error): boolean };
+  };
+  // pg answers both other forms of password requests through this method; SCRAM uses other messages.
+  connection.password = () => {
+    connection.emit('error', new Error('the server asked for the password in another form than SCRAM'));
+  };
+};

@@ -8,7 +8,7 @@ export {
   isEmbeddedPostgresRunning,
   startEmbeddedPostgres,
 } from './embedded-server.js';
-export { DatabaseClient } from './database-client.js';
+export { allowOnlyScram, DatabaseClient } from './database-client.js';
 export { ensureDatabase, requireReachable } from './ensure-database.js';
 export { inTransaction, type Transaction } from './in-transaction.js';
 export { MortalClient } from './mortal-client.js';

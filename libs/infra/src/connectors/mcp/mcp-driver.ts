@@ -46,7 +46,7 @@ export class McpDriver extends ConnectorDriver {
   private readonly servers: McpServers;
   private readonly lists: McpLists;
 
-  constructor(private readonly tools: DriverTools) {
+  constructor(private readonly tools: Omit<DriverTools, 'sql'>) {
     super();
     const { door, clock, vault } = tools;
     this.servers = new McpServers(door, clock, vault);

@@ -51,8 +51,8 @@ import {
   type Randomness,
 } from '#libs/domain/kernel';
 import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra/egress';
-import { CallEnd } from '#libs/infra/runtime';
 
+import { deadlineAfter } from '../call-deadline.js';
 import { outcomeOfFailure } from '../call-outcomes.js';
 import type { DriverTools } from '../driver-tools.js';
 import { Redactor } from '../redactor.js';
@@ -100,7 +100,7 @@ export class RestDriver extends ConnectorDriver {
   private readonly randomness: Randomness;
   private readonly logger: Logger;
 
-  constructor({ door, vault, clock, randomness, logger }: DriverTools) {
+  constructor({ door, vault, clock, randomness, logger }: Omit<DriverTools, 'sql'>) {
     super();
     this.door = door;
     this.vault = vault;
@@ -373,12 +373,4 @@ const withCredential = (query: string, { query: added }: AppliedCredential): str
   const [name, value] = added;
   const others = query.split('&').filter((pair) => pair !== '' && pair.split('=')[0] !== name);
   return [...others, `${name}=${value}`].join('&');
-};
-
-/** One that has passed already aborts at once: nothing is begun. */
-const deadlineAfter = (remainingMs: number): { signal: EndSignal; clear: () => void } => {
-  const signal = new CallEnd();
-  const timer = setTimeout(() => signal.abort(), Math.max(0, remainingMs));
-  if (remainingMs <= 0) signal.abort();
-  return { signal, clear: () => clearTimeout(timer) };
 };

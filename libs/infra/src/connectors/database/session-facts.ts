@@ -1,0 +1,74 @@
+import type { DatabaseSession } from './database-session.js';
+import { literal } from './sql-text.js';
+
+/** PostgreSQL 14. */
+const MIN_VERSION = 140_000;
+
+/** What a session's server and role are found to be. Each fault is a sentence without a next step; null where all is well. */
+export interface SessionFacts {
+  /** Why the role could do more than its grants say. */
+  readonly roleFault: string | null;
+  /** Why statements cannot be run or judged here. */
+  readonly serverFault: string | null;
+  /** Why nothing could be witnessed. Null where no witness is asked for. */
+  readonly witnessFault: string | null;
+}
+
+export interface WitnessPlace {
+  readonly slot: string;
+  readonly publication: string;
+}
+
+/**
+ * Attributes of the role and of every role that it is a member of: whatever one of them may do, a statement may be made
+ * to do. Superusers, and roles that pass row security, replicate, make roles, or read, write and run files of the server.
+ */
+const ROLE_FACTS = `
+select coalesce((array_agg(found.fault order by found.gravity))[1], '')
+from pg_catalog.pg_roles role
+cross join lateral (values
+  (1, 'is a superuser', role.rolsuper),
+  (2, 'passes by row level security (BYPASSRLS)', role.rolbypassrls),
+  (3, 'may replicate (REPLICATION)', role.rolreplication),
+  (4, 'may create roles (CREATEROLE)', role.rolcreaterole),
+  (5, 'is a member of ' || role.rolname,
+    role.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
+) found(gravity, fault, holds)
+where found.holds and pg_catalog.pg_has_role(current_user, role.oid, 'member')`;
+
+const SERVER_FACTS = `
+select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_encoding'),
+  pg_catalog.current_setting('track_counts'), pg_catalog.pg_is_in_recovery()::text`;
+
+const witnessFacts = ({ slot, publication }: WitnessPlace): string => `
+select pg_catalog.current_setting('wal_level'),
+  (select count(*) from pg_catalog.pg_publication where pubname = ${literal(publication)})::text,
+  (select count(*) from pg_catalog.pg_replication_slots
+    where slot_name = ${literal(slot)} and database = pg_catalog.current_database() and plugin = 'pgoutput')::text`;
+
+/** @throws {StatementFailed} */
+export const readSessionFacts = async (session: DatabaseSession, witness: WitnessPlace | null): Promise<SessionFacts> => {
+  const asked = [ROLE_FACTS, SERVER_FACTS, ...(witness === null ? [] : [witnessFacts(witness)])];
+  const answers = await session.script(asked.join(';'));
+  const [[fault = ''] = [], server = [], witnessed = []] = answers.map(({ rows }) => rows[0] ?? []);
+  return {
+    roleFault: fault === null || fault === '' ? null : `The connector's database role ${fault}.`,
+    serverFault: serverFaultOf(server),
+    witnessFault: witness === null ? null : witnessFaultOf(witnessed, witness),
+  };
+};
+
+type Row = readonly (string | null)[];
+
+const serverFaultOf = ([version, encoding, trackCounts, isInRecovery]: Row): string | null => {
+  if (Number(version) < MIN_VERSION) return 'The server is older than PostgreSQL 14.';
+  if (encoding !== 'UTF8') return 'The encoding of the database is not UTF8.';
+  if (trackCounts !== 'on') return 'track_counts is off, so changed rows cannot be counted before COMMIT.';
+  return isInRecovery === 'true' ? 'The server is a standby, which takes no writes.' : null;
+};
+
+const witnessFaultOf = ([walLevel, publications, slots]: Row, { slot, publication }: WitnessPlace): string | null => {
+  if (walLevel !== 'logical') return `wal_level is ${walLevel ?? 'unknown'}, and has to be logical.`;
+  if (publications !== '1') return `The database has no publication ${publication}.`;
+  return slots === '1' ? null : `The database has no replication slot ${slot} of the plugin pgoutput.`;
+};

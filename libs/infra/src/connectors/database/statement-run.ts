@@ -1,0 +1,164 @@
+import type pg from 'pg';
+
+/** A column of an answer: its name, and the number of its type. */
+export interface AnsweredColumn {
+  readonly name: string;
+  readonly typeId: number;
+}
+
+/** What one statement answered. */
+export interface StatementAnswer {
+  /** `UPDATE 3`. */
+  readonly tag: string;
+  readonly columns: readonly AnsweredColumn[];
+  /** Values as the server wrote them. */
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Whether there were rows that are not here. */
+  readonly isCut: boolean;
+}
+
+export interface RunOptions {
+  readonly text: string;
+  /** Null: several statements in one message, without parameters. */
+  readonly parameters: readonly (string | null)[] | null;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  /** Whether the server need not make more rows than are wanted. Only for a statement that changes nothing. */
+  readonly mayStopEarly: boolean;
+}
+
+interface Message {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+
+/** The parts of a `pg` connection that are used. They write and do not wait. */
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void };
+  query(text: string): void;
+  parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
+  bind(message: {
+    readonly portal: string;
+    readonly statement: string;
+    readonly values: readonly (string | null)[];
+  }): void;
+  describe(message: { readonly type: 'P'; readonly name: string }): void;
+  execute(message: { readonly portal: string; readonly rows: number }): void;
+  sync(): void;
+  sendCopyFail(message: string): void;
+}
+
+/**
+ * One message of statements and its answers, as `pg` runs it (its `Submittable`). `pg`'s own query reads all rows into
+ * memory, converts values, and says of several statements only whether all of them went well; here memory is bounded,
+ * values stay as the server wrote them, and what had an answer before an error is known.
+ */
+class StatementRun {
+  private readonly answers: StatementAnswer[] = [];
+  private columns: readonly AnsweredColumn[] = [];
+  private rows: (readonly (string | null)[])[] = [];
+  private bytes = 0;
+  private isCut = false;
+  private failure: Error | null = null;
+  private isSettled = false;
+
+  constructor(
+    private readonly options: RunOptions,
+    private readonly settle: (failure: Error | null, answers: readonly StatementAnswer[]) => void,
+  ) {}
+
+  submit(wire: Wire): void {
+    const { text, parameters, maxRows, mayStopEarly } = this.options;
+    if (parameters === null) {
+      wire.query(text);
+      return;
+    }
+    wire.stream.cork();
+    wire.parse({ text, name: '', types: [] });
+    wire.bind({ portal: '', statement: '', values: parameters });
+    wire.describe({ type: 'P', name: '' });
+    wire.execute({ portal: '', rows: mayStopEarly ? maxRows + 1 : 0 });
+    wire.sync();
+    wire.stream.uncork();
+  }
+
+  handleRowDescription({ fields }: Message): void {
+    this.columns = fields.map(({ name, dataTypeID }) => ({ name, typeId: dataTypeID }));
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const { maxRows, maxBytes } = this.options;
+    this.bytes += fields.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+    if (this.rows.length >= maxRows || this.bytes > maxBytes) this.isCut = true;
+    else this.rows.push(fields);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.answer(text);
+  }
+
+  /** There are more rows than were asked for; the end of the message closes the portal. */
+  handlePortalSuspended(): void {
+    this.isCut = true;
+    this.answer(`SELECT ${this.rows.length}`);
+  }
+
+  handleEmptyQuery(): void {
+    this.answer('');
+  }
+
+  handleCopyInResponse(wire: Wire): void {
+    wire.sendCopyFail('nothing is copied here');
+  }
+
+  handleCopyData(): void {
+    // What a COPY sends is nobody's; none is ever sent.
+  }
+
+  /** Of the server, or of the connection. Nothing more is heard of this message: `pg` has let go of it. */
+  handleError(failure: Error): void {
+    this.failure ??= failure;
+    this.end();
+  }
+
+  handleReadyForQuery(): void {
+    this.end();
+  }
+
+  private answer(tag: string): void {
+    this.answers.push({ tag, columns: this.columns, rows: this.rows, isCut: this.isCut });
+    this.columns = [];
+    this.rows = [];
+    this.isCut = false;
+  }
+
+  private end(): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.settle(this.failure, this.answers);
+  }
+}
+
+/** A statement that failed, with the answers of those that went before it in the same message. */
+export class StatementFailed extends Error {
+  override readonly name = 'StatementFailed';
+
+  constructor(
+    override readonly cause: Error,
+    readonly answers: readonly StatementAnswer[],
+  ) {
+    super('a statement failed', { cause });
+  }
+}
+
+/**
+ * The answers, one a statement.
+ * @throws {StatementFailed}
+ */
+export const runStatements = (client: pg.ClientBase, options: RunOptions): Promise<readonly StatementAnswer[]> =>
+  new Promise((resolve, reject) => {
+    const run = new StatementRun(options, (failure, answers) => {
+      if (failure === null) resolve(answers);
+      else reject(new StatementFailed(failure, answers));
+    });
+    client.query(run as unknown as pg.Submittable);
+  });
