@@ -15,6 +15,7 @@ import { OVERVIEW_WINDOWS } from '../../apps/api/src/insights/overview-window.js
 import { STATS_WINDOWS } from '../../apps/api/src/insights/stats-window.js';
 import { Q_CHARACTERS } from '../../apps/api/src/lists/filter-values.js';
 import { HIDDEN_CHARACTERS } from '../../libs/domain/src/gate/approvals/hidden-characters.js';
+import { ARGUMENT_TYPES as DATABASE_ARGUMENT_TYPES } from '../../libs/domain/src/connectors/database/database-config.js';
 import { REST_METHODS } from '../../libs/domain/src/connectors/rest/rest-config.js';
 
 /** A closed set, pattern or limit, and the one file that spells it (docs/adr/0027-one-owner-for-each-fact.md). */
@@ -106,6 +107,12 @@ export const OWNED_SETS: readonly OwnedSet[] = [
     'DISCOVERED_STATUSES',
     connectors.DISCOVERED_STATUSES,
     'libs/domain/src/connectors/discovered-tools.ts',
+  ),
+  set(
+    'DatabaseArgumentType',
+    'ARGUMENT_TYPES',
+    DATABASE_ARGUMENT_TYPES,
+    'libs/domain/src/connectors/database/database-config.ts',
   ),
   set('RestMethod', 'REST_METHODS', REST_METHODS, 'libs/domain/src/connectors/rest/rest-config.ts'),
   set('WebhookStatus', 'WEBHOOK_STATUSES', webhooks.WEBHOOK_STATUSES, 'libs/domain/src/webhooks/webhook.events.ts'),

@@ -336,6 +336,7 @@ describe('the catalogue', () => {
     const kinds = CONNECTOR_CATALOGUE.flatMap(({ credentials }) => credentials);
     for (const { kind, fields } of kinds)
       expect([kind, fields.map(({ name }) => name)]).toEqual([kind, CREDENTIAL_FIELDS[kind]]);
+    expect(new Set(kinds.map(({ kind }) => kind))).toEqual(new Set(Object.keys(CREDENTIAL_FIELDS)));
     for (const { kind, fields } of kinds)
       expect(fields.flatMap(({ name, optional }) => (optional === true ? [name] : []))).toEqual(
         OPTIONAL_CREDENTIAL_FIELDS[kind] ?? [],

@@ -2830,7 +2830,7 @@ export interface components {
          * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
          * @enum {string}
          */
-        ServedConnectorTypeName: "mcp_http" | "rest";
+        ServedConnectorTypeName: "database" | "mcp_http" | "rest";
         /** @enum {string} */
         ConnectorStatus: "active" | "disabled";
         /** @enum {string} */
@@ -2976,7 +2976,91 @@ export interface components {
                 [key: string]: string;
             };
         };
-        ConnectorConfig: components["schemas"]["McpHttpConfig"] | components["schemas"]["RestConfig"];
+        ConnectorConfig: components["schemas"]["DatabaseConfig"] | components["schemas"]["McpHttpConfig"] | components["schemas"]["RestConfig"];
+        /** @description The config of a PostgreSQL database. At most 64 KiB. */
+        DatabaseConfig: {
+            /** @description A name or an address; an IPv6 address without brackets. */
+            host: string;
+            /** @default 5432 */
+            port: number;
+            database: string;
+            /** @description Always of kind database. It need not be sent. */
+            auth?: {
+                /**
+                 * @default database
+                 * @enum {string}
+                 */
+                kind: "database";
+            };
+            /**
+             * @default verify-full
+             * @enum {string}
+             */
+            ssl: "disable" | "require" | "verify-full";
+            /**
+             * @default [
+             *       "public"
+             *     ]
+             */
+            schemas: string[];
+            /** @default 10000 */
+            statement_timeout_ms: number;
+            /**
+             * @description At most `statement_timeout_ms`.
+             * @default 2000
+             */
+            lock_timeout_ms: number;
+            /** @default 100 */
+            max_rows_changed: number;
+            /** @default 1000 */
+            max_rows_returned: number;
+            /** @default 1048576 */
+            max_result_bytes: number;
+            allowed_functions?: string[];
+            /** @description What triggers and cascades may change beside the tables that a statement names. */
+            side_effect_tables?: string[];
+            /** @default false */
+            allow_truncate: boolean;
+            /** @default false */
+            allow_catalog: boolean;
+            /** @description Fixed statements with typed arguments, beside `query` and `execute`. */
+            tools?: components["schemas"]["DatabaseTool"][];
+            /** @description Whether and how the change log of the database confirms writes (level L2). */
+            witness?: {
+                /** @default false */
+                enabled: boolean;
+                slot?: components["schemas"]["ReplicationName"];
+                publication?: components["schemas"]["ReplicationName"];
+                /** @default 5000 */
+                timeout_ms: number;
+            };
+            /**
+             * @description Whether changes that pass the service by are reported. Needs the witness.
+             * @default false
+             */
+            watch_bypass: boolean;
+        };
+        /** @description Of a replication slot or a publication. */
+        ReplicationName: string;
+        DatabaseTool: {
+            name: components["schemas"]["NativeToolName"];
+            title?: string;
+            description: string;
+            /** @description One statement. */
+            sql: string;
+            /** @description The first is `$1` of the statement. */
+            args?: {
+                name: string;
+                type: components["schemas"]["DatabaseArgumentType"];
+                description?: string;
+                /** @default true */
+                required: boolean;
+            }[];
+            /** @description CEL over args, rows and row_count. */
+            postcondition?: string;
+        };
+        /** @enum {string} */
+        DatabaseArgumentType: "string" | "integer" | "number" | "boolean" | "numeric" | "bigint" | "timestamp" | "date" | "uuid" | "json";
         /** @description The config of an MCP server. */
         McpHttpConfig: {
             /**

@@ -124,10 +124,23 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
   'notes',
   'fake',
 ] as const;
-export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['mcp_http', 'rest'] as const;
+export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['database', 'mcp_http', 'rest'] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
 export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'database', 'none'] as const;
 export const CONNECTOR_TOOL_STATUS_VALUES = ['accepted', 'new', 'changed', 'gone'] as const;
+export const REPLICATION_NAME_PATTERN = /^[a-z0-9_]{1,63}$/;
+export const DATABASE_ARGUMENT_TYPE_VALUES = [
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'numeric',
+  'bigint',
+  'timestamp',
+  'date',
+  'uuid',
+  'json',
+] as const;
 export const REST_METHOD_VALUES = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const NATIVE_TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 export const EVENT_CURSOR_PATTERN = /^[a-z0-9]{1,32}\.[0-9]{1,19}$/;

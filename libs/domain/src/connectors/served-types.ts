@@ -1,4 +1,5 @@
 // The types this version serves, one line each, by their names (docs/add-a-connector.md). Each has a driver in
 // libs/infra/src/connectors/served-drivers.ts.
+export { DATABASE as database } from './database/database-type.js';
 export { MCP_HTTP as mcp_http } from './mcp/mcp-type.js';
 export { REST as rest } from './rest/rest-type.js';
