@@ -1,7 +1,7 @@
 import { digestOf } from '#libs/crypto';
 import type { AgentEvent } from '#libs/domain/agents';
-import type { ConnectorEvent } from '#libs/domain/connectors';
-import type { ActionEvent, ExecutionOutcome, Submission, SubmittedIntent } from '#libs/domain/gate';
+import type { CommittedTransaction, ConnectorEvent, StatementSaid } from '#libs/domain/connectors';
+import type { ActionEvent, ExecutionOutcome, SeenTransaction, Submission, SubmittedIntent } from '#libs/domain/gate';
 import { type DomainEvent, ERROR_CATALOGUE, type ErrorCode, type Timestamp, timestampOf } from '#libs/domain/kernel';
 import {
   ORGANIZATION_FIELDS,
@@ -91,6 +91,48 @@ const outcomes = (text: fc.Arbitrary<string>): fc.Arbitrary<ExecutionOutcome> =>
     latency_ms: orNull(fc.nat()),
   });
 
+const counts = { insert: fc.nat(9), update: fc.nat(9), delete: fc.nat(9), truncate: fc.nat(1) };
+
+const statements = (text: fc.Arbitrary<string>): fc.Arbitrary<StatementSaid> =>
+  fc.record({
+    xid: fc.nat().map(String),
+    kind: fc.constantFrom('select', 'insert', 'update', 'delete', 'merge', 'truncate'),
+    tables: fc.array(
+      fc.record({
+        table: text,
+        kinds: fc.subarray(['insert', 'update', 'delete'] as const),
+        is_partitioned: fc.boolean(),
+      }),
+      { maxLength: 2 },
+    ),
+    side_effect_tables: fc.array(text, { maxLength: 2 }),
+  });
+
+const transactions = (text: fc.Arbitrary<string>): fc.Arbitrary<CommittedTransaction> =>
+  fc.record({
+    xid: fc.nat().map(String),
+    commit_lsn: text,
+    rows: orNull(fc.nat()),
+    counts: orNull(fc.array(fc.record({ table: text, ...counts }), { maxLength: 2 })),
+  });
+
+const seenTransactions = (text: fc.Arbitrary<string>): fc.Arbitrary<SeenTransaction> =>
+  fc.record({
+    xid: fc.nat(),
+    commit_lsn: text,
+    committed_at: instant,
+    tables: fc.array(
+      fc.record({
+        ...{ table: text, ...counts },
+        replica_identity: fc.constantFrom('default', 'nothing', 'full', 'index'),
+      }),
+      { maxLength: 2 },
+    ),
+    tables_left_out: fc.nat(1),
+    marks: fc.nat(2),
+    rows_kept: fc.nat(20),
+  });
+
 const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>): EventArbitraries<ActionEvent> => {
   const about = { action: fc.constant(action), at: instant };
   const executionClass = fc.constantFrom('once' as const, 'repeatable' as const);
@@ -99,7 +141,7 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
   const verdict = {
     level: fc.constantFrom('L0' as const, 'L1' as const, 'L2' as const),
     verdict: fc.constantFrom('VERIFIED' as const, 'MISMATCH' as const, 'UNVERIFIABLE' as const),
-    method: fc.constantFrom('reported' as const, 'edge_reported' as const, 'read_back' as const, 'none' as const),
+    method: fc.constantFrom('reported', 'edge_reported', 'read_back', 'change_log', 'none'),
     reasons: fc.array(text, { maxLength: 3 }),
     summary: text,
     evidence_digest: orNull(digest),
@@ -161,14 +203,28 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
       may_have_run: fc.boolean(),
       deadline: instant,
     }),
+    ExecutionProgress: fc.record({ ...report, said: statements(text) }),
+    WitnessReported: fc.record({
+      ...{ ...about, attempt: fc.nat(3), seen: seenTransactions(text), evidence_digest: digest },
+      postcondition: fc.constantFrom('none', 'met', 'failed', 'unanswered'),
+    }),
     ExecutionFinished: fc
-      .tuple(outcomes(text), fc.record({ ...report, claim: orNull(text) }))
+      .tuple(
+        outcomes(text),
+        fc.record(
+          {
+            ...{ ...report, claim: orNull(text), transaction: transactions(text) },
+            change_log: fc.record({ reason: orNull(text), until: instant }),
+          },
+          { requiredKeys: ['action', 'at', 'attempt', 'claim'] },
+        ),
+      )
       .map(([said, when]) => ({ ...said, ...when })),
     ActionWitnessed: fc.record({ ...about, ...verdict }),
     WitnessAmended: fc.record({
       ...about,
       ...verdict,
-      cause: fc.constantFrom('late_report', 'late_read', 'asked'),
+      cause: fc.constantFrom('late_report', 'late_read', 'late_witness', 'asked'),
     }),
     LateReport: fc.tuple(outcomes(text), fc.record(report)).map(([said, when]) => ({ ...said, ...when })),
     SubmissionAbandoned: fc.record(about),

@@ -47,6 +47,7 @@ export const actionRow = (number: number, changes: Partial<ActionRow> = {}): Act
     attempts: [],
     outcome: null,
     readBack: null,
+    changeLog: { progress: [], reported: [], awaited: null, finished: null, word: null },
     lateReport: null,
     witness: null,
     revision: 5,

@@ -26,6 +26,8 @@ const ACTION_EVENTS: EventTypes<ActionEvent> = {
   EdgeLost: true,
   ExecutionReady: true,
   ExecutionStarted: true,
+  ExecutionProgress: true,
+  WitnessReported: true,
   ExecutionFinished: true,
   ActionWitnessed: true,
   WitnessAmended: true,
@@ -47,7 +49,7 @@ const UNKNOWN_ACTION: ListedAction = { action: actionDecider.initialState(), sea
  */
 export const actionsProjection: Projection = {
   name: 'actions',
-  version: 9,
+  version: 10,
   follows: { action: ACTION_EVENTS, ledger: LEDGER_EVENTS },
   rowTypes: [ActionRow, ApprovalRow, HourlyCountRow, HourlyTotalRow],
 

@@ -31,6 +31,8 @@ const TOLD_BY_ACTIONS: TypeOf<ActionEvent> = {
   EdgeLost: 'action.executed',
   ExecutionReady: null,
   ExecutionStarted: null,
+  ExecutionProgress: null,
+  WitnessReported: null,
   ExecutionFinished: 'action.executed',
   ActionWitnessed: 'action.witnessed',
   WitnessAmended: 'action.witnessed',

@@ -35,6 +35,8 @@ const RECORDS: Readonly<Record<ActionEvent['type'], boolean>> = {
   EdgeLost: false,
   ExecutionReady: false,
   ExecutionStarted: false,
+  ExecutionProgress: false,
+  WitnessReported: false,
   ExecutionFinished: true,
   ActionWitnessed: true,
   WitnessAmended: true,

@@ -32,7 +32,10 @@ const shared = (action: Action) => {
 };
 
 /** Events that change nothing in a brief. */
-const UNHEARD: readonly ActionEvent['type'][] = ['ExecutionStarted', 'LateReport', 'SubmissionAbandoned'];
+const UNHEARD: readonly ActionEvent['type'][] = [
+  ...(['ExecutionStarted', 'ExecutionProgress', 'WitnessReported'] as const),
+  ...(['LateReport', 'SubmissionAbandoned'] as const),
+];
 
 const actionEventsOf = (log: readonly ArbitraryStream[]): readonly ActionEvent[] =>
   log.filter(({ stream }) => categoryOf(stream) === 'action').flatMap(({ events }) => events as readonly ActionEvent[]);

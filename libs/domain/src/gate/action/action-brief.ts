@@ -93,6 +93,8 @@ const followedBy = (brief: ActionBrief, event: ActionEvent): ActionBrief => {
       return { ...brief };
     case 'ActionSubmitted':
     case 'ExecutionStarted':
+    case 'ExecutionProgress':
+    case 'WitnessReported':
     case 'LateReport':
     case 'SubmissionAbandoned':
       return brief;

@@ -1,9 +1,11 @@
 import type { Digest } from '#libs/crypto';
+import type { CommittedTransaction, StatementSaid } from '../../connectors/index.js';
 import type { ApprovalId, CommandMetadata, Timestamp, UserId } from '../../kernel/index.js';
 import type {
   ApprovalTerms,
   ApproverAnswer,
   BudgetCharge,
+  ChangeLogWord,
   Decision,
   EdgeReport,
   ExecutionClass,
@@ -12,6 +14,7 @@ import type {
   Submission,
   WitnessVerdict,
 } from './action.events.js';
+import type { ChangeLogReason } from './change-log-verdict.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
 
@@ -28,6 +31,20 @@ export interface ExecutionTerms {
   readonly startBy: Timestamp;
   /** Set if the tool has a read-back, which reads what the tool wrote. */
   readonly hasReadBack?: boolean;
+  /** Set if a change log witnesses the tool: how long it is waited for. */
+  readonly changeLogTimeoutMs?: number;
+}
+
+/** Why the change log is not waited for any longer. */
+export type SilenceReason = Extract<
+  ChangeLogReason,
+  'timeout' | 'slot_lagging' | 'slot_invalidated' | 'decoder_down' | 'log_restored'
+>;
+
+/** An outcome, with the transaction that the call committed as far as it is known. */
+export interface FoundOutcome {
+  readonly outcome: ExecutionOutcome;
+  readonly transaction?: CommittedTransaction;
 }
 
 /** What a read-back found out about the write before it. */
@@ -73,14 +90,26 @@ export type ActionCommand =
    * store. Nothing was or will be sent under that claim. So the outcome of the attempt before it is recorded, whether
    * or not the claim is in the log.
    */
-  | Command<'RecordOutcome', { claim: string; outcome: ExecutionOutcome; withdrawn: string | null }>
+  | Command<'RecordOutcome', FoundOutcome & { claim: string; withdrawn: string | null }>
+  /** What the attempt is about to do; before it has changed anything. */
+  | Command<'RecordProgress', { claim: string; said: StatementSaid }>
   /**
    * The sweeper has measured the executor's silence or the deadline by its own monotonic clock, because the time of day
    * may jump.
+   * `found`: what the system itself says became of the attempt; null if it cannot say, or was not asked.
    */
-  | Command<'GiveUpExecution', { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean }>
+  | Command<
+      'GiveUpExecution',
+      { claim: string; isExecutorSilent: boolean; isPastDeadline: boolean; found?: FoundOutcome | null }
+    >
   | Command<'ExpireStart', Record<string, never>>
   | Command<'RecordReadBack', ReadBackResult>
+  /** The change log shows the transaction of an attempt, whether or not the outcome is recorded yet. */
+  | Command<'ReportWitness', ChangeLogWord>
+  /** The change log has passed the place where the transaction must be, and it is not there. */
+  | Command<'RecordAbsence', { reason: 'transaction_missing' }>
+  /** Nobody waits for the change log any longer. */
+  | Command<'GiveUpWitness', { reason: SilenceReason }>
   /** A person asked for another read of a recorded action. */
   | Command<'AmendWitness', ReadBackResult>
   /**

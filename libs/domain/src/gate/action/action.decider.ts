@@ -1,6 +1,6 @@
 import { DomainError, type Decider } from '../../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
-import type { ActionEvent } from './action.events.js';
+import type { ActionEvent, AmendmentCause } from './action.events.js';
 import type { Action, FollowedAction, LivingAction } from './action.state.js';
 import {
   afterApprovalDecision,
@@ -15,6 +15,14 @@ import {
   hasNeededSignatures,
   isPending,
 } from './approval.decider.js';
+import {
+  afterProgress,
+  afterReportedWitness,
+  giveUpWitness,
+  recordAbsence,
+  recordProgress,
+  reportWitness,
+} from './change-log.decider.js';
 import { courseOf } from './decision-course.js';
 import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
 import { afterFinish, afterLateReport, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
@@ -41,6 +49,14 @@ const decide = (command: ActionCommand, state: Action): readonly ActionEvent[] =
       return expireStart(command, living(state));
     case 'RecordReadBack':
       return recordReadBack(command, living(state));
+    case 'RecordProgress':
+      return recordProgress(command, living(state));
+    case 'ReportWitness':
+      return reportWitness(command, living(state));
+    case 'RecordAbsence':
+      return recordAbsence(command, living(state));
+    case 'GiveUpWitness':
+      return giveUpWitness(command, living(state));
     case 'AmendWitness':
       return amendWitness(command, living(state));
     case 'Countersign':
@@ -71,7 +87,7 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
   if (event.type === 'ActionSubmitted' || event.type === 'SubmissionAbandoned') return state.state === 'none';
   if (state.state === 'none' || state.state === 'abandoned') return false;
   if (event.type === 'LateReport') return state.attempts.some(({ claim }) => claim === event.data.claim);
-  if (event.type === 'WitnessAmended') return state.state === 'recorded' && state.witness !== null;
+  if (event.type === 'WitnessAmended') return state.state === 'recorded' && isAmendable(state, event.data.cause);
   if (state.state === 'recorded') return false;
   switch (event.type) {
     case 'ActionDecided':
@@ -91,12 +107,18 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
     case 'EdgeLost':
       return isAtTheEdge(state);
     case 'ExecutionStarted':
+    case 'ExecutionProgress':
+    case 'WitnessReported':
     case 'ExecutionFinished':
       return state.ready !== null && state.outcome === null;
     case 'ActionWitnessed':
       return state.outcome !== null;
   }
 };
+
+/** A failed call has no witness, but the change log may show that it had its effect all the same. */
+const isAmendable = ({ witness, ready, outcome }: FollowedAction, cause: AmendmentCause): boolean =>
+  witness !== null || (cause === 'late_witness' && ready !== null && outcome !== null);
 
 const isAsked = ({ decision }: Pick<FollowedAction, 'decision'>): boolean =>
   decision !== null && courseOf(decision) === 'waits';
@@ -140,6 +162,10 @@ const fold = (action: LivingAction, event: Exclude<ActionEvent, { type: 'Submiss
       return afterReady(action, event.data);
     case 'ExecutionStarted':
       return afterStart(action, event.data);
+    case 'ExecutionProgress':
+      return afterProgress(action, event.data);
+    case 'WitnessReported':
+      return afterReportedWitness(action, event.data);
     case 'ExecutionFinished':
       return afterFinish(action, event.data);
     case 'ActionWitnessed':
@@ -188,6 +214,8 @@ export const actionDecider: Decider<Action, ActionCommand, ActionEvent> = {
     EdgeLost: true,
     ExecutionReady: true,
     ExecutionStarted: true,
+    ExecutionProgress: true,
+    WitnessReported: true,
     ExecutionFinished: true,
     ActionWitnessed: true,
     WitnessAmended: true,

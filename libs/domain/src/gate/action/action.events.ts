@@ -1,5 +1,5 @@
 import type { Digest } from '#libs/crypto';
-import type { CallCost } from '../../connectors/index.js';
+import type { CallCost, CommittedTransaction, StatementSaid } from '../../connectors/index.js';
 import type {
   ActionId,
   Actor,
@@ -21,6 +21,8 @@ import type {
   Verdict,
   WitnessLevel,
 } from '../../kernel/index.js';
+import type { Postcondition } from './change-log-verdict.js';
+import type { SeenTransaction } from './seen-transaction.js';
 
 export type { ExecutionStatus, SideEffect };
 export type ActionMode = CallMode;
@@ -45,7 +47,7 @@ export interface Decision {
   readonly policy: PolicyId | null;
   readonly policy_version: PolicyVersionId | null;
   /** The lowest witness level that the rule accepts. Absent if the rule accepts the tool's own word (`L0`). */
-  readonly verify?: 'L1';
+  readonly verify?: 'L1' | 'L2';
   /** When the next period of the budget that refused the call begins. Absent if no budget refused it. */
   readonly retry_at?: Timestamp;
 }
@@ -148,9 +150,9 @@ export interface WitnessVerdict {
   readonly verdict: Verdict;
   /**
    * `reported`: the tool's own answer. `edge_reported`: the report of the agent that ran the tool. `read_back`: a read
-   * of what the tool changed. `none`: there is no evidence.
+   * of what the tool changed. `change_log`: the system of record's own change log. `none`: there is no evidence.
    */
-  readonly method: 'reported' | 'edge_reported' | 'read_back' | 'none';
+  readonly method: 'reported' | 'edge_reported' | 'read_back' | 'change_log' | 'none';
   readonly reasons: readonly string[];
   readonly summary: string;
   /** Digest of the payload `observation`, or of the late report's result if that report is the evidence. */
@@ -160,9 +162,9 @@ export interface WitnessVerdict {
 
 /**
  * Why a witness is amended. `late_report`: an executor reported its outcome late. `late_read`: a read-back finished
- * late. `asked`: a person asked for another read.
+ * late. `late_witness`: the change log spoke after the action was recorded. `asked`: a person asked for another read.
  */
-export type AmendmentCause = 'late_report' | 'late_read' | 'asked';
+export type AmendmentCause = 'late_report' | 'late_read' | 'late_witness' | 'asked';
 
 export interface ExecutionOutcome {
   readonly status: ExecutionStatus;
@@ -217,6 +219,15 @@ export interface EdgeReport {
   readonly error_message: string | null;
 }
 
+/** What the change log shows of one attempt. */
+export interface ChangeLogWord {
+  readonly attempt: number;
+  readonly seen: SeenTransaction;
+  readonly postcondition: Postcondition;
+  /** Digest of the payload `observation` that holds the changed rows. */
+  readonly evidence_digest: Digest;
+}
+
 /** Stream `action-<act_id>`. */
 export type ActionEvent =
   | { type: 'ActionSubmitted'; data: Submission & { at: Timestamp } }
@@ -240,7 +251,8 @@ export type ActionEvent =
        * If no executor claims the call by `start_by`, it fails and nothing is sent (rule EXEC-6).
        * `org`, `connector`: present only if an approval made the call ready. While the call waited for approval its row
        * among the open executions was closed; these fields let the row open again from this event alone.
-       * `read_back`: present if the tool has a read-back.
+       * `read_back`: present if the tool has a read-back. `change_log`: present if a change log witnesses the tool, with
+       * how long it is waited for.
        */
       data: {
         action: ActionId;
@@ -250,6 +262,7 @@ export type ActionEvent =
         org?: OrgId;
         connector?: ConnectorId | null;
         read_back?: true;
+        change_log?: { timeout_ms: number };
         at: Timestamp;
       };
     }
@@ -302,18 +315,33 @@ export type ActionEvent =
       };
     }
   | {
+      type: 'ExecutionProgress';
+      /**
+       * What an attempt is about to do. In the log before anything is changed: an attempt without it has changed nothing.
+       */
+      data: { action: ActionId; attempt: number; claim: string; said: StatementSaid; at: Timestamp };
+    }
+  | {
       type: 'ExecutionFinished';
       /**
        * `read_back`: present if the witness waits for a read-back. Its `reason` says why the outcome is unknown if
-       * `error_code` does not.
+       * `error_code` does not. `change_log`: the same for a witness that waits for the change log, until the time of day
+       * `until`. `transaction`: what the call committed, as far as the executor knows.
        */
       data: ExecutionOutcome & {
         action: ActionId;
         attempt: number;
         claim: string | null;
         read_back?: { reason: string | null };
+        change_log?: { reason: string | null; until: Timestamp };
+        transaction?: CommittedTransaction;
         at: Timestamp;
       };
+    }
+  | {
+      type: 'WitnessReported';
+      /** What the change log shows of an attempt whose outcome is not recorded yet. The outcome's append judges it. */
+      data: ChangeLogWord & { action: ActionId; at: Timestamp };
     }
   | { type: 'ActionWitnessed'; data: WitnessVerdict & { action: ActionId; at: Timestamp } }
   | {

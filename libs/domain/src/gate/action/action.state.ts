@@ -1,10 +1,12 @@
 import type { Digest } from '#libs/crypto';
+import type { CommittedTransaction } from '../../connectors/index.js';
 import type { Actor, Timestamp, UserId } from '../../kernel/index.js';
 import type {
   ActionEvent,
   ApprovalTerms,
   ApproverAnswer,
   BudgetCharge,
+  ChangeLogWord,
   Decision,
   ExecutionClass,
   ExecutionOutcome,
@@ -17,6 +19,26 @@ import { courseOf } from './decision-course.js';
 type DataOf<Type extends ActionEvent['type']> = Extract<ActionEvent, { type: Type }>['data'];
 
 export type ExecutionAttempt = DataOf<'ExecutionStarted'>;
+
+/** What is on record of an attempt before it changes anything. */
+export type ExecutionProgress = DataOf<'ExecutionProgress'>;
+
+/** What the change log has said of an action. Members are null, or empty, for a tool that no change log witnesses. */
+export interface ChangeLogState {
+  /** At most one an attempt. */
+  readonly progress: readonly ExecutionProgress[];
+  /** What came before the outcome; at most one an attempt. */
+  readonly reported: readonly ChangeLogWord[];
+  /** Set by the outcome if the witness waits, or waited, for the change log. `reason` says why the outcome is unknown. */
+  readonly awaited: { readonly reason: string | null; readonly until: Timestamp } | null;
+  /** The attempt whose outcome is recorded, and what it committed. */
+  readonly finished: { readonly attempt: number; readonly transaction: CommittedTransaction | null } | null;
+  /** Whether a verdict says that the transaction is there, or that it is missing. */
+  readonly word: 'seen' | 'absent' | null;
+}
+
+/** Shared by all actions whose tool no change log witnesses. */
+export const NO_CHANGE_LOG: ChangeLogState = { progress: [], reported: [], awaited: null, finished: null, word: null };
 
 /**
  * The state of an action that was submitted. `sealed` is missing because it cannot be seen in the action's stream: ask
@@ -72,6 +94,8 @@ export interface LivingAction {
     readonly startBy: Timestamp;
     /** Whether the tool has a read-back. */
     readonly hasReadBack: boolean;
+    /** Null if no change log witnesses the tool. */
+    readonly changeLogTimeoutMs: number | null;
   } | null;
   readonly attempts: readonly ExecutionAttempt[];
   /** Null if no approval was required. */
@@ -81,6 +105,7 @@ export interface LivingAction {
   readonly outcome: ExecutionOutcome | null;
   /** Set by the outcome if the witness waits, or waited, for a read-back. `reason` says why the outcome is unknown. */
   readonly readBack: { readonly reason: string | null } | null;
+  readonly changeLog: ChangeLogState;
   /** The first late report before the action was recorded that says more than `unknown`. */
   readonly lateReport: ExecutionOutcome | null;
   /** The newest verdict: that of the last amendment, if there was one. */
@@ -117,6 +142,14 @@ export interface FollowedAction {
 /** Whether the outcome is recorded and its read-back is still open. */
 export const awaitsReadBack = ({ state, readBack }: LivingAction): boolean =>
   state === 'witnessing' && readBack !== null;
+
+/** Whether the outcome is recorded and the change log has not spoken of it yet. */
+export const awaitsChangeLog = ({ state, changeLog }: LivingAction): boolean =>
+  state === 'witnessing' && changeLog.awaited !== null;
+
+/** What is on record of that attempt; null if it has not begun to change anything. */
+export const progressOf = ({ changeLog }: LivingAction, attempt: number): ExecutionProgress | null =>
+  changeLog.progress.find((progress) => progress.attempt === attempt) ?? null;
 
 /** The newest attempt while no outcome is recorded; else null. */
 export const currentAttempt = (action: LivingAction): ExecutionAttempt | null =>

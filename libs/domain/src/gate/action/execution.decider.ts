@@ -1,7 +1,8 @@
 import { ATTEMPTS_MAX } from '../../connectors/index.js';
 import { DomainError, type ActionId, type Timestamp } from '../../kernel/index.js';
-import type { ActionCommand, Claimant, ExecutionTerms } from './action.commands.js';
+import type { ActionCommand, Claimant, ExecutionTerms, FoundOutcome } from './action.commands.js';
 import type { ActionEvent, ExecutionOutcome } from './action.events.js';
+import { changeLogAfterFinish, contradictedBefore, waitsForLog, witnessedBefore } from './change-log.decider.js';
 import { currentAttempt, type ExecutionAttempt, type LivingAction } from './action.state.js';
 import { amendedByLateReport, hasWitness, saysMoreThanUnknown, witnessed } from './witness.decider.js';
 
@@ -22,9 +23,11 @@ export const madeReady = (
   at: Timestamp,
   opened: Pick<ExecutionReady['data'], 'org' | 'connector'> | null = null,
 ): ActionEvent => {
-  const { class: executionClass, timeoutMs, startBy, hasReadBack } = execution;
+  const { class: executionClass, timeoutMs, startBy, hasReadBack, changeLogTimeoutMs } = execution;
   const readBack = hasReadBack === true ? { read_back: true as const } : {};
-  const ready = { action, class: executionClass, timeout_ms: timeoutMs, start_by: startBy, ...readBack, at };
+  const changeLog = changeLogTimeoutMs === undefined ? {} : { change_log: { timeout_ms: changeLogTimeoutMs } };
+  const confirmed = { ...readBack, ...changeLog };
+  const ready = { action, class: executionClass, timeout_ms: timeoutMs, start_by: startBy, ...confirmed, at };
   return { type: 'ExecutionReady', data: opened === null ? ready : { ...ready, ...opened } };
 };
 
@@ -89,7 +92,7 @@ export const recordOutcome = ({ data, metadata }: RecordOutcome, state: LivingAc
   if (current && (current.claim === data.claim || current.claim === data.withdrawn)) {
     const outcome = ofAllAttempts(state, attempt, data.outcome);
     const reason = outcome === data.outcome ? undefined : 'earlier_attempt_unknown';
-    return finished(state, attempt, outcome, metadata.now, reason);
+    return finished(state, attempt, { ...data, outcome }, metadata.now, reason);
   }
   const { action } = state.submission;
   const evidence = { ...data.outcome, action, attempt: attempt.attempt, claim: data.claim, at: metadata.now };
@@ -100,7 +103,7 @@ export const recordOutcome = ({ data, metadata }: RecordOutcome, state: LivingAc
  * `failed` means that no attempt applied the call (rule GATE-5). If an earlier attempt may have run, a failure of this
  * one does not show that, so the outcome is `unknown`. Except for reads, which apply nothing.
  */
-const ofAllAttempts = (
+export const ofAllAttempts = (
   { submission }: LivingAction,
   attempt: ExecutionAttempt,
   outcome: ExecutionOutcome,
@@ -113,17 +116,29 @@ const ofAllAttempts = (
   };
 };
 
-/** The events that end an execution, whether its executor reported the outcome or recovery gave it up. */
+/**
+ * The events that end an execution, whether its executor reported the outcome or recovery gave it up. A tool that a
+ * change log witnesses has no read-back: the log says more.
+ */
 export const finished = (
   state: LivingAction,
   attempt: ExecutionAttempt,
-  outcome: ExecutionOutcome,
+  { outcome, transaction }: FoundOutcome,
   at: Timestamp,
   reason?: string,
 ): readonly ActionEvent[] => {
   const { action } = state.submission;
-  const recorded = { action, attempt: attempt.attempt, claim: attempt.claim, at, ...outcome };
-  if (!hasWitness(outcome)) return [{ type: 'ExecutionFinished', data: recorded }];
+  const committed = transaction === undefined ? {} : { transaction };
+  const recorded = { action, attempt: attempt.attempt, claim: attempt.claim, at, ...outcome, ...committed };
+  if (!hasWitness(outcome)) return [{ type: 'ExecutionFinished', data: recorded }, ...contradictedBefore(state, at)];
+  if (waitsForLog(state, transaction)) {
+    const until = later(at, state.ready?.changeLogTimeoutMs ?? 0);
+    const ended = { outcome, attempt: attempt.attempt, transaction: transaction ?? null };
+    return [
+      { type: 'ExecutionFinished', data: { ...recorded, change_log: { reason: reason ?? null, until } } },
+      ...witnessedBefore(state, ended, at),
+    ];
+  }
   if (state.ready?.hasReadBack === true) {
     return [{ type: 'ExecutionFinished', data: { ...recorded, read_back: { reason: reason ?? null } } }];
   }
@@ -131,8 +146,9 @@ export const finished = (
 };
 
 export const afterReady = (action: LivingAction, data: ExecutionReady['data']): LivingAction => {
-  const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy, read_back } = data;
-  return { ...action, ready: { class: executionClass, timeoutMs, startBy, hasReadBack: read_back === true } };
+  const { class: executionClass, timeout_ms: timeoutMs, start_by: startBy, read_back, change_log } = data;
+  const confirmed = { hasReadBack: read_back === true, changeLogTimeoutMs: change_log?.timeout_ms ?? null };
+  return { ...action, ready: { class: executionClass, timeoutMs, startBy, ...confirmed } };
 };
 
 export const afterStart = (action: LivingAction, attempt: ExecutionAttempt): LivingAction => ({
@@ -144,6 +160,7 @@ export const afterFinish = (action: LivingAction, data: ExecutionFinished['data'
   ...action,
   outcome: outcomeOf(data),
   readBack: data.read_back ?? null,
+  changeLog: changeLogAfterFinish(action, data),
   state: 'witnessing',
 });
 

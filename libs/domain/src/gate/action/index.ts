@@ -4,7 +4,9 @@ export {
   type Claimant,
   type EdgeTerms,
   type ExecutionTerms,
+  type FoundOutcome,
   type ReadBackResult,
+  type SilenceReason,
 } from './action.commands.js';
 export { actionDecider, doesFollow, isAmendedBy, isRecordedBy } from './action.decider.js';
 export {
@@ -14,6 +16,7 @@ export {
   type ApprovalVia,
   type ApproverAnswer,
   type BudgetCharge,
+  type ChangeLogWord,
   type Decision,
   type EdgeReport,
   type ExecutionOutcome,
@@ -32,17 +35,21 @@ export {
   type Approval,
   APPROVAL_STATUSES,
   type ApprovalStatus,
+  awaitsChangeLog,
   awaitsReadBack,
   beganAt,
   currentAttempt,
   type ExecutionAttempt,
+  type ExecutionProgress,
   type LivingAction,
+  progressOf,
   type RecordedState,
   remainingAtClaimMs,
   sendableToolDigest,
   statusOf,
 } from './action.state.js';
 export { actionOfApproval, approvalOf } from './approval-id.js';
+export { CHANGE_LOG_REASONS, type ChangeLogReason, type Postcondition, verdictOf } from './change-log-verdict.js';
 export { courseOf } from './decision-course.js';
 export { isReportable } from './edge.decider.js';
 export { isRepeatableNow } from './execution.decider.js';
@@ -51,4 +58,5 @@ export { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from './idempote
 export { connectorRefOf, type Execution, executorMetadata, type FoundByCommit, isLiving } from './living-action.js';
 export { comparisonDigestOf, requestDigestOf } from './request-digest.js';
 export { keptToolName, parseToolName, type ToolName } from './tool-name.js';
+export { type SeenTransaction, seenOf } from './seen-transaction.js';
 export { requireAmendable } from './witness.decider.js';

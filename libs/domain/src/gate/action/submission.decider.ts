@@ -1,7 +1,7 @@
 import { DomainError } from '../../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
 import type { ActionEvent, BudgetCharge, ShadowDecision } from './action.events.js';
-import type { Action, LivingAction } from './action.state.js';
+import { NO_CHANGE_LOG, type Action, type LivingAction } from './action.state.js';
 import { requested } from './approval.decider.js';
 import { authorized } from './edge.decider.js';
 import { madeReady, startedAtOnce } from './execution.decider.js';
@@ -60,7 +60,14 @@ export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => 
     approval: null,
     edge: null,
   };
-  const unrun = { attempts: [], outcome: null, readBack: null, lateReport: null, witness: null };
+  const unrun = {
+    attempts: [],
+    outcome: null,
+    readBack: null,
+    changeLog: NO_CHANGE_LOG,
+    lateReport: null,
+    witness: null,
+  };
   const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
   return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
 };

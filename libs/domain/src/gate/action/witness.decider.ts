@@ -20,7 +20,7 @@ export const witnessed = (
   firstWitness(action, outcome, atAskedLevel(action.decision, reportedWitness(outcome, reason)), at);
 
 /** The first witness of an action. If a late report came before it and says more, an amendment follows at once. */
-const firstWitness = (
+export const firstWitness = (
   action: LivingAction,
   outcome: ExecutionOutcome,
   verdict: WitnessVerdict,
@@ -47,11 +47,16 @@ export const witness = (
   summary: string,
 ): WitnessVerdict => ({ level: 'L0', verdict, method, reasons, summary, evidence_digest: null, diff_rows: 0 });
 
-/** A rule may require a read-back from a tool that has none. Then the tool's own answer counts as UNVERIFIABLE. */
+/**
+ * A rule may require a read-back or a change log from a tool that has none. Then what there is counts as UNVERIFIABLE.
+ * A read that contradicts the call stays a MISMATCH: it is worth more than to say that nobody knows.
+ */
 export const atAskedLevel = (decision: Decision | null, verdict: WitnessVerdict): WitnessVerdict => {
-  if (decision?.verify === undefined || verdict.level !== 'L0') return verdict;
+  const asked = decision?.verify;
+  if (asked === undefined || verdict.level >= asked || verdict.verdict === 'MISMATCH') return verdict;
   const reasons = [...verdict.reasons, 'verify_level_unmet'];
-  const summary = `The policy asks for a witness at level ${decision.verify}, and nothing but the tool’s own word is there.`;
+  const there = verdict.level === 'L0' ? 'nothing but the tool’s own word' : 'nothing but a read of what it changed';
+  const summary = `The policy asks for a witness at level ${asked}, and ${there} is there.`;
   return { ...verdict, verdict: 'UNVERIFIABLE', reasons, summary };
 };
 
@@ -122,7 +127,8 @@ const amendmentByLateReport = (
   late: ExecutionOutcome,
   at: Timestamp,
 ): readonly ActionEvent[] => {
-  const isOpen = found.outcome.status === 'unknown' && found.verdict.verdict === 'UNVERIFIABLE';
+  const hasLogSpoken = found.verdict.method === 'change_log' && found.verdict.evidence_digest !== null;
+  const isOpen = found.outcome.status === 'unknown' && found.verdict.verdict === 'UNVERIFIABLE' && !hasLogSpoken;
   if (!isOpen || found.verdict.reasons.includes(LATE_REPORT) || !saysMoreThanUnknown(action, late)) return [];
   const said =
     late.status === 'succeeded'
@@ -151,20 +157,28 @@ export const saysMoreThanUnknown = ({ attempts }: LivingAction, { status }: Exec
 
 const LATE_REPORT = 'late_report';
 
-const amended = (action: ActionId, cause: AmendmentCause, verdict: WitnessVerdict, at: Timestamp): ActionEvent => ({
+export const amended = (
+  action: ActionId,
+  cause: AmendmentCause,
+  verdict: WitnessVerdict,
+  at: Timestamp,
+): ActionEvent => ({
   type: 'WitnessAmended',
   data: { action, cause, at, ...verdict },
 });
 
-const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackResult): WitnessVerdict => ({
-  level: 'L1',
-  verdict,
-  method: 'read_back',
-  reasons: sealable([...(verdict === 'UNVERIFIABLE' ? whyUnknown(state) : []), ...reasons]),
-  summary: summaryOf(verdict, reasons),
-  evidence_digest: evidenceDigest,
-  diff_rows: 0,
-});
+const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackResult): WitnessVerdict => {
+  const found = atAskedLevel(state.decision, {
+    level: 'L1',
+    verdict,
+    method: 'read_back',
+    reasons: [...(verdict === 'UNVERIFIABLE' ? whyUnknown(state) : []), ...reasons],
+    summary: summaryOf(verdict, reasons),
+    evidence_digest: evidenceDigest,
+    diff_rows: 0,
+  });
+  return { ...found, reasons: sealable(found.reasons) };
+};
 
 const whyUnknown = ({ outcome, readBack }: LivingAction): readonly string[] =>
   outcome?.status === 'unknown' ? [readBack?.reason ?? outcome.error_code ?? 'unknown'] : [];
@@ -194,13 +208,22 @@ const summaryOf = (verdict: WitnessVerdict['verdict'], reasons: readonly string[
 export const afterWitness = (action: LivingAction, data: DataOf<'ActionWitnessed'>): LivingAction => ({
   ...action,
   witness: witnessOf(data),
+  changeLog: changeLogAfter(action, data),
 });
 
 export const afterAmendment = (action: LivingAction, data: DataOf<'WitnessAmended'>): LivingAction => ({
   ...action,
   witness: witnessOf(data),
+  changeLog: changeLogAfter(action, data),
   amendedRevision: action.revision,
 });
+
+/** Only what the log itself says counts as its word, not that nobody waited for it any longer. */
+const changeLogAfter = ({ changeLog }: LivingAction, verdict: WitnessVerdict): LivingAction['changeLog'] => {
+  if (verdict.method !== 'change_log') return changeLog;
+  if (verdict.evidence_digest !== null) return { ...changeLog, word: 'seen' };
+  return verdict.verdict === 'MISMATCH' ? { ...changeLog, word: 'absent' } : changeLog;
+};
 
 const witnessOf = (data: WitnessVerdict): WitnessVerdict => {
   const { level, verdict, method, reasons, summary, evidence_digest, diff_rows } = data;

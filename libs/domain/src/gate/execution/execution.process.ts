@@ -1,7 +1,7 @@
 import type { ConnectorId, DomainEvent, OrgId } from '../../kernel/index.js';
 import { type ActionEvent, courseOf } from '../action/index.js';
 
-/** An execution that has not ended; its read-back is part of it. The crash-recovery sweeper reads the list of these. */
+/** An execution that has not ended; its read-back, or the change log's word, is part of it. The crash-recovery sweeper reads the list of these. */
 export interface OpenExecution {
   readonly action: string;
   readonly org: OrgId;
@@ -36,10 +36,14 @@ export const openExecutionChange = (event: DomainEvent): OpenExecutionChange | n
     case 'EdgeAuthorized':
       return { change: 'close', action: known.data.action };
     case 'ExecutionFinished':
-      // The row stays open until the read-back is recorded.
-      return known.data.read_back === undefined ? { change: 'close', action: known.data.action } : null;
+      // The row stays open until the read-back, or the change log's word, is recorded.
+      return known.data.read_back === undefined && known.data.change_log === undefined
+        ? { change: 'close', action: known.data.action }
+        : null;
     case 'ActionWitnessed':
-      return known.data.method === 'read_back' ? { change: 'close', action: known.data.action } : null;
+      return known.data.method === 'read_back' || known.data.method === 'change_log'
+        ? { change: 'close', action: known.data.action }
+        : null;
     default:
       return null;
   }

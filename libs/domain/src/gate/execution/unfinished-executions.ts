@@ -31,7 +31,7 @@ export interface LookAtExecutions {
 }
 
 /**
- * Finds allowed calls whose execution or read-back has not ended, according to the log. The table of open executions is
+ * Finds allowed calls whose execution, read-back or wait for the change log has not ended, according to the log. The table of open executions is
  * folded by the processes that execute, so it stands still while none of them runs. Therefore the log beyond the
  * table's checkpoint is read here, and the table's rows are checked against their streams.
  */
@@ -110,14 +110,15 @@ const isReady = ({ stream, type }: RecordedEvent): boolean =>
 const unfinishedIn = (stream: readonly RecordedEvent[]): RecordedEvent | null =>
   stream.some(isEnd) ? null : (stream.find(isReady) ?? null);
 
-/** Whether the event ends the execution: an outcome without a read-back, or the witness after a read-back. */
+/** Whether the event ends the execution: an outcome whose witness waits for nothing, or the witness itself. */
 const isEnd = ({ type, data }: RecordedEvent): boolean =>
-  type === WITNESSED || (type === FINISHED && !awaitsRead(data));
+  type === WITNESSED || (type === FINISHED && !awaitsWitness(data));
 
-const awaitsRead = (data: string): boolean => {
-  if (!data.includes('"read_back"')) return false;
+const awaitsWitness = (data: string): boolean => {
+  if (!data.includes('"read_back"') && !data.includes('"change_log"')) return false;
   try {
-    return (JSON.parse(data) as { read_back?: unknown } | null)?.read_back !== undefined;
+    const finished = JSON.parse(data) as { read_back?: unknown; change_log?: unknown } | null;
+    return finished?.read_back !== undefined || finished?.change_log !== undefined;
   } catch {
     return false;
   }

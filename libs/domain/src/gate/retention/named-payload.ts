@@ -18,6 +18,7 @@ export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
       const { result_digest: digest } = event.data;
       return digest === null ? null : { kind: 'result', digest };
     }
+    case 'WitnessReported':
     case 'ActionWitnessed': {
       const { evidence_digest: digest } = event.data;
       return digest === null ? null : { kind: 'observation', digest };
@@ -43,6 +44,7 @@ export const payloadNamedBy = (event: ActionEvent): PayloadName | null => {
     case 'ActionDecided':
     case 'ExecutionReady':
     case 'ExecutionStarted':
+    case 'ExecutionProgress':
     case 'SubmissionAbandoned':
       return null;
   }
