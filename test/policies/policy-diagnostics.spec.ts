@@ -165,13 +165,13 @@ describe('policy diagnostics: what is known and not built is checked in shape', 
       rule('decision: maybe'),
       'rules[0].decision must be one of allow, deny, require_approval, not "maybe".',
     ],
-    ['a level', rule('decision: allow', 'verify: L9'), 'rules[0].verify must be one of L0, L1, not "L9".'],
+    ['a level', rule('decision: allow', 'verify: L9'), 'rules[0].verify must be one of L0, L1, L2, not "L9".'],
     ['a field', `${HEAD}audit: on\n`, 'There is no field "audit" here.'],
     ['a field of a rule', rule('decision: allow', 'aproval: x'), 'There is no field "aproval" here.'],
   ])('%s that is none: nobody is sent to what cannot be saved', (_, source, message) => {
     const [found] = diagnose(source);
     expect(found?.message).toContain(message);
-    expect(`${found?.message} ${found?.hint}`).not.toMatch(/L2/);
+    expect(`${found?.message} ${found?.hint}`).not.toMatch(/L3/);
   });
 
   const codes = (source: string) => diagnose(source).map(({ code, path }) => `${code} ${path}`);

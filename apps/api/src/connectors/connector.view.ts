@@ -6,7 +6,7 @@ import {
   type LiveConnector,
   type ToolDescription,
 } from '#libs/domain/connectors';
-import { OFFERED_LEVELS } from '#libs/domain/policies';
+import type { WitnessLevel } from '#libs/domain/kernel';
 import type { OwnedTool } from './served-words.js';
 
 /**
@@ -64,6 +64,13 @@ const credentialView = ({ credential }: LiveConnector): JsonObject | null =>
     set_at: credential.setAt,
   };
 
+/** The levels that a witness of the tool's calls may have. */
+const levelsOf = ({ readBack, changeLog }: ToolDescription): WitnessLevel[] => [
+  'L0',
+  ...(readBack === undefined ? [] : (['L1'] as const)),
+  ...(changeLog === undefined ? [] : (['L2'] as const)),
+];
+
 /** A tool, by the name that actions call it by. */
 export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonObject => ({
   object: 'tool',
@@ -72,7 +79,7 @@ export const toolView = (connector: LiveConnector, tool: ToolDescription): JsonO
   title: tool.title ?? null,
   description: tool.description,
   side_effect: tool.sideEffect,
-  levels: tool.readBack === undefined ? ['L0'] : [...OFFERED_LEVELS],
+  levels: levelsOf(tool),
   read_back: tool.readBack?.sentence ?? null,
   input_schema: tool.inputSchema,
 });

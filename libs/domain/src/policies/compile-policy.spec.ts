@@ -197,6 +197,10 @@ describe('policy source: rules that ask for an approval', () => {
 
   it('what such a rule lets through is verified like any other call', () =>
     expect(compiled(rule('verify: L0')).rules[0]?.verify).toBe('L0'));
+
+  it.each(['L1', 'L2'])('a rule may ask for a witness at level %s', (level) =>
+    expect(compiled(rule(`verify: ${level}`)).rules[0]?.verify).toBe(level),
+  );
 });
 
 describe('policy source: unreachable rules', () => {

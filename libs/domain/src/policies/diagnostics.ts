@@ -43,7 +43,6 @@ export const POLICY_DIAGNOSTICS = {
   too_many_items: error('Use globs instead of long lists of names, or split the list over several rules.'),
   misplaced_field: error('Remove the field, or change the decision of the rule.'),
   unsupported_version: error('Write "version: 1", the only version of the policy language.'),
-  not_supported_yet: error('Remove it for now: a policy is never saved with a part that would not be enforced.'),
   too_few_approvers: error('Name as many people as must approve, or a role such as role:admin.'),
   duplicate_rule_id: error('Give every rule an id of its own: deeds and refusals name the rule by it.'),
   invalid_glob: error('Use letters, digits and punctuation of the name, and * for any run of characters.'),

@@ -27,7 +27,7 @@ export interface PolicyDecision {
   /** Whom the call waits for: set exactly where the outcome is to ask for an approval. */
   readonly approval: RequiredApproval | null;
   /** The least level of witness that the rule asks for; absent where the tool's own word is enough. */
-  readonly verify?: 'L1';
+  readonly verify?: 'L1' | 'L2';
   /** Of the policy: what the call is charged to. Absent where it is refused, or no budget takes it. */
   readonly budgets?: readonly PolicyBudget[];
   /** For the log and `service_policy_eval_time_limit_total` (docs/metrics.md). */
@@ -137,7 +137,13 @@ const hasLabels = (globs: Readonly<Record<string, string>>, labels: Readonly<Rec
 const decidedBy = ({ id, decision, message, approval, verify }: CompiledRule): PolicyDecision => {
   const by = { source: 'rule', ruleId: id, reason: `rule ${id}`, approval, timeLimitTripped: false } as const;
   if (decision !== 'deny') {
-    return { outcome: decision, code: null, message: null, ...by, ...(verify === 'L1' ? { verify } : {}) };
+    return {
+      outcome: decision,
+      code: null,
+      message: null,
+      ...by,
+      ...(verify === null || verify === 'L0' ? {} : { verify }),
+    };
   }
   const sentence = message ?? `The rule ${id} of the policy does not allow this call. Ask an admin if it should.`;
   return { outcome: 'deny', code: 'policy_denied', message: sentence, ...by };

@@ -1,4 +1,11 @@
-import type { CallMode, DecisionOutcome, PeriodKind, SideEffect, WitnessLevel } from '../kernel/index.js';
+import {
+  type CallMode,
+  type DecisionOutcome,
+  type PeriodKind,
+  type SideEffect,
+  WITNESS_LEVELS,
+  type WitnessLevel,
+} from '../kernel/index.js';
 import type { Entry } from './yaml-nodes.js';
 
 /** The policy language's limits (docs/policy-language.md). Lengths in characters. */
@@ -22,8 +29,8 @@ export const POLICY_LIMITS = {
 export const RULE_ID_PATTERN = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /** The levels of witness that a rule can ask for. */
-export const OFFERED_LEVELS = ['L0', 'L1'] as const satisfies readonly WitnessLevel[];
-export type OfferedLevel = (typeof OFFERED_LEVELS)[number];
+export const OFFERED_LEVELS = WITNESS_LEVELS;
+export type OfferedLevel = WitnessLevel;
 
 /** Whom a call waits for: so many different people of these, by then. */
 export interface RequiredApproval {

@@ -6,7 +6,6 @@ import { readApproval } from './read-approval.js';
 import { readMatch } from './read-match.js';
 import {
   DEFAULT_APPROVAL,
-  OFFERED_LEVELS,
   POLICY_LIMITS,
   type RequiredApproval,
   type RuleMatch,
@@ -115,25 +114,24 @@ const readVerify = (
   match: RuleMatch,
 ): SourceRule['verify'] => {
   if (entry === undefined) return null;
-  const level = readChoice(report, entry, WITNESS_LEVELS, OFFERED_LEVELS);
+  const level = readChoice(report, entry, WITNESS_LEVELS);
   if (decision === 'deny') {
     report.add('misplaced_field', entry.keyPlace, 'A rule that denies runs nothing that could be verified.');
     return null;
   }
-  if (level === 'L2') {
-    const message = 'Verification at L2 is not available in this version of the service.';
-    report.add('not_supported_yet', entry.place, message, 'Write "verify: L1", a read of what the tool changed.');
-    return null;
+  if ((level === 'L1' || level === 'L2') && isNeverConfirmed(match)) {
+    report.add('level_never_met', entry.place, NEVER_CONFIRMED[level]);
   }
-  if (level === 'L1' && isNeverReadBack(match)) report.add('level_never_met', entry.place, NEVER_READ_BACK);
   return level;
 };
 
-const NEVER_READ_BACK =
-  'Only tools that write, run by the service, are read back. The rule matches none of them, so no witness of its calls reaches L1.';
+const NEVER_CONFIRMED = {
+  L1: 'Only tools that write, run by the service, are read back. The rule matches none of them, so no witness of its calls reaches L1.',
+  L2: 'Only tools that write, run by the service, are in a change log. The rule matches none of them, so no witness of its calls reaches L2.',
+} as const;
 
-/** Whether no call that the rule is about can be confirmed by a read, whatever its connector. */
-const isNeverReadBack = ({ sideEffect, mode }: RuleMatch): boolean =>
+/** Whether no call that the rule is about can be confirmed by a read or a change log, whatever its connector. */
+const isNeverConfirmed = ({ sideEffect, mode }: RuleMatch): boolean =>
   (sideEffect !== null && sideEffect.every((effect) => effect === 'read')) ||
   (mode !== null && !mode.includes('gateway'));
 

@@ -168,15 +168,14 @@ export const readChoice = <Choice extends string>(
   report: Report,
   entry: Entry,
   choices: readonly Choice[],
-  offered: readonly Choice[] = choices,
 ): Choice | null => {
   const text = readText(report, entry);
   if (text === null) return null;
   const choice = choices.find((one) => one === text);
   if (choice !== undefined) return choice;
-  const listed = offered.length === 1 ? offered[0] : `one of ${offered.join(', ')}`;
+  const listed = choices.length === 1 ? choices[0] : `one of ${choices.join(', ')}`;
   const message = `${entry.place.path} must be ${listed}, not "${quoted(text)}".`;
-  report.add('invalid_value', entry.place, message, didYouMean(text, offered));
+  report.add('invalid_value', entry.place, message, didYouMean(text, choices));
   return null;
 };
 
