@@ -103,13 +103,13 @@ export interface RequestFacts {
 export interface SqlFacts {
   readonly kind: SqlKind;
   /** Every table that is read or changed, `schema.table`, sorted; names of common table expressions are none. */
-  readonly tables: readonly string[];
+  readonly tables: string[];
   readonly statement_count: 1;
   /** Of an UPDATE or DELETE: whether it has a WHERE. False for any other kind of statement. */
   readonly has_where: boolean;
   readonly is_parameterized: boolean;
   /** Names of the functions called, `schema.name` where the text names a schema, sorted. */
-  readonly functions: readonly string[];
+  readonly functions: string[];
 }
 
 /** In the smallest unit of its currency, whose ISO 4217 code stands in lower case. */

@@ -259,11 +259,11 @@ describe('decision: calls without an HTTP request (rule POLICY-5)', () => {
 describe('decision: what a statement of SQL does', () => {
   const sql = {
     kind: 'delete',
-    tables: ['public.customers', 'public.orders'],
+    tables: ['public.customers', 'public.orders'] as string[],
     statement_count: 1,
     has_where: false,
     is_parameterized: true,
-    functions: ['lower'],
+    functions: ['lower'] as string[],
   } as const;
 
   it.each<[string, boolean]>([

@@ -40,11 +40,11 @@ export type PolicyRequestFacts = {
   /** What a statement does, by its own text. Absent when it is none that may be sent. */
   readonly sql?: {
     readonly kind: (typeof STATEMENT_KINDS)[number];
-    readonly tables: readonly string[];
+    readonly tables: string[];
     readonly statement_count: 1;
     readonly has_where: boolean;
     readonly is_parameterized: boolean;
-    readonly functions: readonly string[];
+    readonly functions: string[];
   };
   /** What the call spends, for budgets; absent where the type cannot say. */
   readonly cost?: { readonly amount: number; readonly currency: string };

@@ -242,7 +242,7 @@ const sqlAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['
   };
 };
 
-const textsAt = (value: JsonValue | undefined, path: string): readonly string[] => {
+const textsAt = (value: JsonValue | undefined, path: string): string[] => {
   if (!Array.isArray(value)) throw unfit(path, 'must be a list of texts');
   return value.map((text, index) => textAt(text, `${path}.${String(index)}`));
 };

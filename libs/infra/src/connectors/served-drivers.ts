@@ -1,3 +1,4 @@
 // The drivers of the types in libs/domain/src/connectors/served-types.ts, one line each (docs/add-a-connector.md).
+export { DatabaseDriver } from './database/database-driver.js';
 export { McpDriver } from './mcp/mcp-driver.js';
 export { RestDriver } from './rest/rest-driver.js';
