@@ -61,7 +61,7 @@ export const logIn = async (connectionString: string, publicationOptions = ''): 
   };
 };
 
-export const dialled = (connectionString: string): DialledConnection => {
+const dialled = (connectionString: string): DialledConnection => {
   const { hostname, port, username, password, pathname } = new URL(connectionString);
   return {
     connect: async (): Promise<Duplex> => {

@@ -7,12 +7,12 @@ import { canonicalize } from './jcs.js';
 export const MARK_PREFIX = 'service.action';
 
 /** The domain tag of a mark's MAC, and of nothing else under that key. */
-export const MARK_TAG = 'service/action-mark/v1';
+const MARK_TAG = 'service/action-mark/v1';
 
 /** No mark is longer: what is, is not read. */
 export const MARK_MAX_BYTES = 256;
 
-export const MARK_KEY_BYTES = 32;
+const MARK_KEY_BYTES = 32;
 
 const MAX_ATTEMPT = 999_999_999;
 const MAX_LOGGED_XID = 0xffff_ffff;

@@ -2,10 +2,8 @@ export {
   type ActionMark,
   actionMark,
   isMarkOf,
-  MARK_KEY_BYTES,
   MARK_MAX_BYTES,
   MARK_PREFIX,
-  type MarkedAttempt,
   readActionMark,
   xidInLog,
 } from './action-mark.js';
