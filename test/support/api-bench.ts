@@ -34,7 +34,8 @@ import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
-import { PostgresConnectorHealth } from '#libs/infra/connector-health';
+import { DecoderRows } from '#libs/domain/witness';
+import { PostgresConnectorHealth, PostgresDecoderRows } from '#libs/infra/connector-health';
 import { PostgresToolDefinitions } from '#libs/infra/tool-definitions';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
@@ -258,6 +259,7 @@ export class ApiBench {
       { provide: ConnectorSettings, useValue: settings },
       { provide: ConnectorRegistry, useValue: registry },
       { provide: ConnectorHealth, useValue: health },
+      { provide: DecoderRows, useValue: new PostgresDecoderRows(this.pool) },
       { provide: ToolDefinitions, useValue: definitions },
       {
         provide: ToolDiscovery,

@@ -14,6 +14,7 @@ import type { PolicyEvent } from '#libs/domain/policies';
 import fc from 'fast-check';
 import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
+import { decoderStream } from './arbitrary-decoder.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { ledgerStream } from './arbitrary-ledger.js';
 import { exportStream } from './arbitrary-exports.js';
@@ -426,6 +427,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     ...Array.from({ length: ACTIONS }, (_, index) => actionStream(index + 1, text)),
     connectorStream(1, text),
     connectorStream(2, text),
+    decoderStream(1, text, instant),
     policyStream(1, text),
     policyStream(2, text),
     orgStream(1, text),

@@ -36,7 +36,7 @@ const told = (changes: Partial<Told>): { events: readonly LoggedEvent[]; told: T
 });
 
 it('a run of kills knows every type that the service sends', () => {
-  const sent = PUBLIC_EVENT_TYPES.filter((type) => !/^(?:anomaly|decoder|suggestion|webhook)\./.test(type));
+  const sent = PUBLIC_EVENT_TYPES.filter((type) => !/^(?:anomaly|suggestion|webhook)\./.test(type));
   expect([...new Set(Object.values(TOLD_TYPES))].sort()).toEqual([...sent].sort());
 });
 

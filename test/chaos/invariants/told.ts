@@ -26,6 +26,9 @@ export const TOLD_TYPES: Readonly<Record<string, string>> = {
   OrganizationStarted: 'org.started',
   ConnectorToolsRecorded: 'connector.tools_changed',
   ConnectorToolsAccepted: 'connector.tools_changed',
+  DecoderDegraded: 'decoder.degraded',
+  DecoderRecovered: 'decoder.recovered',
+  DecoderAlerted: 'decoder.alert',
 };
 
 /** A public event that there must be, by the log. */

@@ -11,13 +11,13 @@ export interface LiveEvent {
 }
 
 /** Types that the API reserves and the service does not send yet. */
-type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion' | 'decoder'}.${string}`>;
+type NotYet = Extract<Schemas['EventType'], `${'anomaly' | 'suggestion'}.${string}`>;
 
 /** The types that the service sends. A test is sent to its own webhook alone. */
 export type ToldType = Exclude<Schemas['EventType'], 'webhook.test' | NotYet>;
 
 const isTold = (type: Schemas['EventType']): type is ToldType =>
-  type !== 'webhook.test' && !/^(?:anomaly|suggestion|decoder)\./.test(type);
+  type !== 'webhook.test' && !/^(?:anomaly|suggestion)\./.test(type);
 
 /** All event types that the Console listens to: an EventSource does not deliver events of a type without a listener. */
 export const EVENT_TYPES: readonly ToldType[] = EVENT_TYPE_VALUES.filter(isTold);

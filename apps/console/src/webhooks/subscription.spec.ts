@@ -6,9 +6,7 @@ describe('the types to choose from', () => {
   it('are all that the service sends, each once and in the group of its object', () => {
     const offered = GROUPS.flatMap(({ types }) => types.map(({ type }) => type));
     expect(offered.toSorted()).toEqual(
-      EVENT_TYPE_VALUES.filter(
-        (type) => type !== 'webhook.test' && !/^(anomaly|suggestion|decoder)\./.test(type),
-      ).toSorted(),
+      EVENT_TYPE_VALUES.filter((type) => type !== 'webhook.test' && !/^(anomaly|suggestion)\./.test(type)).toSorted(),
     );
     for (const { family, types } of GROUPS)
       for (const { type } of types) expect(`${type.split('.')[0] ?? ''}.*`).toBe(family);

@@ -20,6 +20,9 @@ const WHEN: Readonly<Record<ToldType, string>> = {
   'org.started': 'all agents are started again',
   'policy.activated': 'a policy version is enforced or starts in shadow',
   'connector.tools_changed': 'a server changes its tools, or an admin accepts such a change',
+  'decoder.degraded': 'the witness of a database falls behind or loses its log',
+  'decoder.recovered': 'the witness of a database is well again',
+  'decoder.alert': 'a watched database is changed past the service, or a mark is forged',
 };
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -30,6 +33,7 @@ const NAMES: Readonly<Record<string, string>> = {
   org: 'Organization',
   policy: 'Policies',
   connector: 'Connectors',
+  decoder: 'Witnesses of databases',
 };
 
 interface EventGroup {

@@ -5,6 +5,7 @@ import {
   toldByAction,
   toldByAgent,
   toldByConnector,
+  toldByDecoder,
   toldByLedger,
   toldByOrganization,
   type Told,
@@ -19,6 +20,7 @@ import {
 } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { organizationDecider, type OrganizationEvent } from '#libs/domain/people';
+import { decoderDecider, type DecoderEvent } from '#libs/domain/witness';
 import {
   BriefedActionRow,
   BriefedConnectorRow,
@@ -36,13 +38,14 @@ const LEDGER_EVENTS: EventTypes<LedgerEvent> = { DeedSealed: true };
  */
 export const publicEventsProjection: Projection = {
   name: 'public_events',
-  version: 2,
+  version: 3,
   follows: {
     action: actionDecider.eventTypes,
     ledger: LEDGER_EVENTS,
     agent: agentDecider.eventTypes,
     org: organizationDecider.eventTypes,
     connector: connectorDecider.eventTypes,
+    decoder: decoderDecider.eventTypes,
   },
   rowTypes: [PublicEventRow, BriefedActionRow, BriefedConnectorRow],
   floor: PUBLIC_EVENT_FLOOR,
@@ -129,6 +132,8 @@ const saidBy = (envelope: EventEnvelope, { actions, connectors }: AllBriefs): To
       return toldByAgent(event as AgentEvent);
     case 'connector':
       return saidOfConnector(event as ConnectorEvent, connectors);
+    case 'decoder':
+      return toldByDecoder(event as DecoderEvent);
     default:
       return toldByOrganization(event as OrganizationEvent);
   }

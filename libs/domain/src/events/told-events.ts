@@ -1,3 +1,4 @@
+import type { JsonObject } from '#libs/crypto';
 import type { AgentEvent } from '../agents/index.js';
 import {
   type ChangedTool,
@@ -10,6 +11,7 @@ import {
 import type { ActionBrief, ActionEvent, BriefApproval } from '../gate/index.js';
 import type { LedgerEvent } from '../ledger/index.js';
 import type { OrganizationEvent } from '../people/index.js';
+import { type DecoderEvent, decoderStatusOf } from '../witness/index.js';
 import type { PublicEvent, PublicEventType, ThinObject } from './public-event.js';
 
 /** What an event of the log tells the world. Each tells one thing or nothing. */
@@ -189,6 +191,32 @@ const countsOf = ({ tools }: DiscoveredTools): Record<ToolStatus, number> => {
   return counts;
 };
 
+const TOLD_BY_DECODERS: TypeOf<DecoderEvent> = {
+  DecoderAttached: null,
+  DecoderDetached: null,
+  DecoderDegraded: 'decoder.degraded',
+  DecoderRecovered: 'decoder.recovered',
+  DecoderAlerted: 'decoder.alert',
+};
+
+/** A decoder has no id of its own: it is its connector's. */
+export const toldByDecoder = (event: DecoderEvent): Told | null => {
+  const told = TOLD_BY_DECODERS[event.type];
+  if (told === null) return null;
+  const { org, connector, name, at } = event.data;
+  const thin = { object: 'decoder', id: connector, connector, name, ...thinDecoder(event) };
+  return { org, type: told, agent: null, livemode: true, trace: null, thin, at };
+};
+
+const thinDecoder = (event: DecoderEvent): JsonObject => {
+  if (event.type !== 'DecoderAlerted') {
+    const reason = event.type === 'DecoderDegraded' ? event.data.reason : null;
+    return { status: decoderStatusOf(reason), reason };
+  }
+  const { kind, table = null, rows = null, xid, role = null } = event.data;
+  return { kind, table, rows, xid, role };
+};
+
 /** Every type that some event of the log tells. */
 export const TOLD_EVENT_TYPES: ReadonlySet<PublicEventType> = new Set(
   [
@@ -196,6 +224,7 @@ export const TOLD_EVENT_TYPES: ReadonlySet<PublicEventType> = new Set(
     ...Object.values(TOLD_BY_AGENTS).map((told) => told && told[0]),
     ...Object.values(TOLD_BY_ORGANIZATIONS),
     ...Object.values(TOLD_BY_CONNECTORS),
+    ...Object.values(TOLD_BY_DECODERS),
     TOLD_BY_LEDGERS,
   ].filter((type) => type !== null),
 );

@@ -5,6 +5,7 @@ import { UnknownEventType, type DomainEvent, type EventEnvelope, type EventTypes
 import type { OrganizationEvent, PersonEvent, SessionEvent, SignInFailureEvent } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
 import type { WebhookEvent } from '../webhooks/index.js';
+import type { DecoderEvent } from '../witness/index.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
@@ -157,16 +158,22 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
 /**
  * Event types of an organization's log that no admin deed seals; deeds of actions are decided by folding the action.
  * Signing in and out are security events without a deed (rule DEED-13), and so are a failed sign-in and an export,
- * because they change nothing.
+ * because they change nothing. How the decoder of a change log is, is nobody's doing.
  */
-const UNSEALED: EventTypes<ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> = {
-  DeedSealed: true,
-  ExportStarted: true,
-  PersonCreated: true,
-  SessionStarted: true,
-  SessionEnded: true,
-  SignInFailed: true,
-};
+const UNSEALED: EventTypes<DecoderEvent | ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> =
+  {
+    DecoderAttached: true,
+    DecoderDetached: true,
+    DecoderDegraded: true,
+    DecoderRecovered: true,
+    DecoderAlerted: true,
+    DeedSealed: true,
+    ExportStarted: true,
+    PersonCreated: true,
+    SessionStarted: true,
+    SessionEnded: true,
+    SignInFailed: true,
+  };
 
 /**
  * What the admin deed for an event says; null for an event that no admin deed seals.
