@@ -4,6 +4,16 @@ import type { OrgId } from './ids.js';
 export type SweeperName =
   'crash_recovery' | 'unsealed' | 'approval_expiry' | 'budget_reservations' | 'idempotency_release';
 
+/** What a transaction of a change log was: `foreign` ones change nothing that is watched, or are of another deployment. */
+export type SeenTransaction = 'witnessed' | 'bypass' | 'forged' | 'foreign';
+
+/** How a decoder of this process is. */
+export interface MeteredDecoder {
+  readonly status: 'healthy' | 'degraded' | 'down' | 'invalidated';
+  readonly lagBytes: number;
+  readonly lagMs: number;
+}
+
 /** How a request was answered, and how long that took. */
 export interface AnsweredRequest {
   /** The pattern of the route; null if no route matched. */
@@ -36,6 +46,10 @@ export interface Meter {
   jobEnded(kind: string, result: 'done' | 'retry' | 'error'): void;
   /** `skipped`: the previous sweep was still running. */
   sweepEnded(sweeper: SweeperName, result: 'done' | 'skipped' | 'error'): void;
+  /** The decoder of a change log has read a transaction and recorded what there was to record. */
+  transactionSeen(result: SeenTransaction): void;
+  /** @param decoder null: this process follows the log of the connector no more */
+  decoderStands(connector: string, decoder: MeteredDecoder | null): void;
 }
 
 const nothing = (): void => undefined;
@@ -51,4 +65,6 @@ export const NO_METER: Meter = {
   policyTimeLimitTripped: nothing,
   jobEnded: nothing,
   sweepEnded: nothing,
+  transactionSeen: nothing,
+  decoderStands: nothing,
 };

@@ -35,10 +35,14 @@ const FAMILIES = {
   service_worker_queue_depth: 'gauge',
   service_gate_sweeps_total: 'counter',
   service_policy_eval_time_limit_total: 'counter',
+  service_witness_transactions_total: 'counter',
+  service_witness_lag_bytes: 'gauge',
+  service_witness_lag_seconds: 'gauge',
+  service_witness_decoders: 'gauge',
 };
 
 describe('the metrics of the service', () => {
-  it('are the 13 families of docs/metrics.md, each with its type, and no other', async () => {
+  it('are the 17 families of docs/metrics.md, each with its type, and no other', async () => {
     const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
     expect(Object.fromEntries(types)).toEqual(FAMILIES);
   });
@@ -100,6 +104,27 @@ describe('the metrics of the service', () => {
     expect(await active()).toBe(2);
     metrics.organizationJudged(one, false);
     expect(await active()).toBe(1);
+  });
+
+  it('say of the decoders of change logs how many there are, and how far the worst of them is behind', async () => {
+    const of = async () => {
+      const found = await samples();
+      return [
+        ...['healthy', 'degraded', 'down', 'invalidated'].map((status) =>
+          found.get(`service_witness_decoders{status="${status}"}`),
+        ),
+        found.get('service_witness_lag_bytes'),
+        found.get('service_witness_lag_seconds'),
+      ];
+    };
+    expect(await of()).toEqual([0, 0, 0, 0, 0, 0]);
+    metrics.decoderStands('con_one', { status: 'degraded', lagBytes: 20_000_000, lagMs: 500 });
+    metrics.decoderStands('con_two', { status: 'healthy', lagBytes: 8, lagMs: 2_000 });
+    expect(await of()).toEqual([1, 1, 0, 0, 20_000_000, 2]);
+    metrics.decoderStands('con_one', null);
+    expect(await of()).toEqual([1, 0, 0, 0, 8, 2]);
+    metrics.transactionSeen('bypass');
+    expect((await samples()).get('service_witness_transactions_total{result="bypass"}')).toBe(1);
   });
 
   it('ask the queue at every scrape', async () => {

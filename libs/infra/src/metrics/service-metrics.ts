@@ -1,14 +1,25 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AnsweredRequest, CallMode, JobQueue, Meter, OrgId, PolicyMode, SweeperName } from '#libs/domain/kernel';
+import type {
+  AnsweredRequest,
+  CallMode,
+  JobQueue,
+  Meter,
+  OrgId,
+  PolicyMode,
+  SweeperName,
+  MeteredDecoder,
+  SeenTransaction,
+} from '#libs/domain/kernel';
 import type { BuildFacts } from '../runtime/index.js';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const OVERHEAD_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const UNMATCHED = 'unmatched';
+const DECODER_STATUSES: readonly MeteredDecoder['status'][] = ['healthy', 'degraded', 'down', 'invalidated'];
 
 /**
- * The 13 families of docs/metrics.md. Labels are bounded (rule OPS-3): by routes, statuses and names of this program.
+ * The 17 families of docs/metrics.md. Labels are bounded (rule OPS-3): by routes, statuses and names of this program.
  */
 export class ServiceMetrics implements Meter {
   private readonly registry = new Registry();
@@ -23,6 +34,8 @@ export class ServiceMetrics implements Meter {
   private readonly jobs: Counter<'kind' | 'result'>;
   private readonly sweeps: Counter<'sweeper' | 'result'>;
   private readonly timeLimits: Counter<'mode'>;
+  private readonly transactions: Counter<'result'>;
+  private readonly decoders = new Map<string, MeteredDecoder>();
 
   /** Asked for its depth at every scrape. */
   queue: Pick<JobQueue, 'depth'> | null = null;
@@ -69,6 +82,35 @@ export class ServiceMetrics implements Meter {
       'result',
     ]);
     this.timeLimits = this.counter('policy_eval_time_limit_total', 'Policy evaluations that took too long.', ['mode']);
+    this.transactions = this.counter('witness_transactions_total', 'Transactions read from change logs.', ['result']);
+    this.gaugeDecoders();
+  }
+
+  /** No label names a connector: of several the worst is what an operator must know. */
+  private gaugeDecoders(): void {
+    const { decoders, registry } = this;
+    const most = (of: (decoder: MeteredDecoder) => number) => () => Math.max(0, ...[...decoders.values()].map(of));
+    this.gauge(
+      'witness_lag_bytes',
+      'Of the decoder that is furthest behind.',
+      most(({ lagBytes }) => lagBytes),
+    );
+    this.gauge(
+      'witness_lag_seconds',
+      'Of the decoder that is longest behind.',
+      most(({ lagMs }) => lagMs / 1_000),
+    );
+    new Gauge({
+      name: 'service_witness_decoders',
+      help: 'Decoders of this process.',
+      labelNames: ['status'],
+      registers: [registry],
+      collect() {
+        for (const status of DECODER_STATUSES) {
+          this.set({ status }, [...decoders.values()].filter((decoder) => decoder.status === status).length);
+        }
+      },
+    });
   }
 
   /** Not a number while the queue does not say: the other families are served all the same. */
@@ -124,6 +166,15 @@ export class ServiceMetrics implements Meter {
 
   sweepEnded(sweeper: SweeperName, result: 'done' | 'skipped' | 'error'): void {
     this.sweeps.inc({ sweeper, result });
+  }
+
+  transactionSeen(result: SeenTransaction): void {
+    this.transactions.inc({ result });
+  }
+
+  decoderStands(connector: string, decoder: MeteredDecoder | null): void {
+    if (decoder === null) this.decoders.delete(connector);
+    else this.decoders.set(connector, decoder);
   }
 
   private counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
