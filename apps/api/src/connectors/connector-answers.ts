@@ -4,7 +4,6 @@ import type { JsonObject } from '#libs/crypto';
 import {
   type ConnectorAddress,
   connectorDecider,
-  ConnectorHealth,
   connectorStreamId,
   type ConnectorTest,
   isConnectorName,
@@ -13,9 +12,11 @@ import {
 import { ConnectorRegistry } from '#libs/domain/gate';
 import { type CommandMetadata, type DeedId, DomainError, type OrgId, parseId, streamOf } from '#libs/domain/kernel';
 import { ChangeDeeds } from '../ledger/change-deeds.js';
+import { ConnectorConditions } from './connector-conditions.js';
 import { connectorView } from './connector.view.js';
 import { FindConnectorName } from './find-connector.query-handler.js';
 import { type OwnedTool, ServedWords } from './served-words.js';
+import { witnessView } from './witness.view.js';
 
 /** What the connector routes have in common: finding the one that a path names, and answering with it. */
 @Injectable()
@@ -24,7 +25,7 @@ export class ConnectorAnswers {
     private readonly queries: QueryBus,
     private readonly registry: ConnectorRegistry,
     private readonly deeds: ChangeDeeds,
-    private readonly health: ConnectorHealth,
+    private readonly conditions: ConnectorConditions,
     private readonly words: ServedWords,
   ) {}
 
@@ -44,9 +45,9 @@ export class ConnectorAnswers {
   }
 
   async view(connector: LiveConnector): Promise<JsonObject> {
-    const last = await this.health.lastOf([connector.id]);
+    const { test, decoder } = await this.conditions.of(connector);
     const tools = await this.words.of(this.toolsOf(connector));
-    return connectorView(connector, tools, last.get(connector.id) ?? null);
+    return { ...connectorView(connector, tools, test), ...witnessView(connector, decoder) };
   }
 
   /**

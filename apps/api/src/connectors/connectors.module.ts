@@ -11,6 +11,7 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { PolicyLinter } from '../policies/policy-linter.js';
 import { ConnectorAnswers } from './connector-answers.js';
+import { ConnectorConditions } from './connector-conditions.js';
 import { ConnectorTestsController } from './connector-tests.controller.js';
 import { ConnectorToolsController } from './connector-tools.controller.js';
 import { ConnectorToolsReader } from './connector-tools.reader.js';
@@ -45,6 +46,7 @@ import { ServedWords } from './served-words.js';
     FindConnectorNameHandler,
     ListToolsHandler,
     ConnectorAnswers,
+    ConnectorConditions,
     ConnectorToolsReader,
     OrganizationTools,
     ServedWords,

@@ -30,15 +30,16 @@ export class AttentionReader {
     active: readonly BoundedAgent[],
   ): Promise<JsonObject[]> {
     const { org } = organization;
-    const [ledger, mismatches, expiring, budgets, failing, held] = await Promise.all([
+    const [ledger, mismatches, expiring, budgets, blind, failing, held] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
       this.mismatches(org, window),
       this.expiring(org),
       this.budgets.of(organization, active),
+      this.connectors.blind(org),
       this.connectors.failing(org),
       this.connectors.held(org),
     ]);
-    return attentionOf({ organization, ledger, mismatches, expiring, budgets, failing, held });
+    return attentionOf({ organization, ledger, mismatches, expiring, budgets, blind, failing, held });
   }
 
   private async mismatches(org: OrgId, { from, to }: CountedPeriod): Promise<readonly ActionRow[]> {

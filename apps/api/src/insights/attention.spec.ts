@@ -10,6 +10,7 @@ const calm = {
   mismatches: [],
   expiring: [],
   budgets: [],
+  blind: [],
   failing: [],
   held: [],
 } satisfies AttentionSources;
@@ -51,6 +52,7 @@ describe('what needs attention', () => {
         mismatches: [mismatch(1)],
         expiring: [expiring],
         budgets: [nearlyUsed],
+        blind: [],
         failing: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
         held: [{ id: testId('con', 2), name: 'issues', tools: 2 }],
       }),
@@ -77,6 +79,26 @@ describe('what needs attention', () => {
       { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
       { kind: 'tools_held', ids: [testId('con', 2)], connector: 'issues', tools: 2 },
     ]);
+  });
+
+  it('is a change log that is lost or behind before what was found by others that are read', () => {
+    const behind = { id: testId('con', 4), name: 'billing', reason: 'slot_lagging', lagBytes: 9, since: at };
+    const lost = { id: testId('con', 3), name: 'ledger', reason: 'log_restored', lagBytes: null, since: at };
+    const down = { id: testId('con', 5), name: 'stock', reason: 'decoder_down', lagBytes: null, since: at };
+    const organization = { ...calm.organization, status: 'stopped' } as LivingOrganization;
+    const blind = [
+      { ...lost, status: 'invalidated' },
+      { ...down, status: 'down' },
+      { ...behind, status: 'degraded' },
+    ] as const;
+    const said = attentionOf({ ...calm, organization, blind, mismatches: [mismatch(1)] });
+    const place = ({ id, name }: { readonly id: string; readonly name: string }) => ({ ids: [id], connector: name });
+    expect(said.slice(1, -1)).toEqual([
+      { kind: 'slot_invalidated', ...place(lost), reason: 'log_restored', lag_bytes: null, since: at },
+      { kind: 'slot_lagging', ...place(down), reason: 'decoder_down', lag_bytes: null, since: at },
+      { kind: 'slot_lagging', ...place(behind), reason: 'slot_lagging', lag_bytes: 9, since: at },
+    ]);
+    expect([said[0]?.['kind'], said.at(-1)?.['kind']]).toEqual(['org_stopped', 'mismatch']);
   });
 
   it('is eight things at most', () => {

@@ -4,7 +4,7 @@ import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
-import type { FailingConnector, HeldConnector } from './connectors-in-need.js';
+import type { BlindConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
 import type { BudgetUse } from './near-budgets.js';
 
 /** So many things at most that a person must look at (rule INSIGHT-1). */
@@ -16,6 +16,8 @@ export const EXPIRING_MS = 30 * 60_000;
 export interface AttentionSources {
   readonly organization: LivingOrganization;
   readonly ledger: Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq'>;
+  /** Connectors whose change log is not read as it should be, those of which some is lost first. */
+  readonly blind: readonly BlindConnector[];
   /** With the verdict MISMATCH, newest first. */
   readonly mismatches: readonly Pick<ActionRow, 'id' | 'tool' | 'createdAt' | 'folded'>[];
   /** Pending ones that end soon, soonest first. */
@@ -36,6 +38,7 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
   [
     ...brokenChain(sources),
     ...stoppedOrganization(sources),
+    ...sources.blind.map(unreadLog),
     ...sources.mismatches.map(({ id, tool, createdAt, folded }) => ({
       kind: 'mismatch',
       ids: [id],
@@ -77,6 +80,16 @@ const stoppedOrganization = ({ organization }: AttentionSources): JsonObject[] =
         },
       ]
     : [];
+
+/** Of a decoder that is down nobody knows how far its slot is behind: it lags all the same. */
+const unreadLog = ({ id, name, status, reason, lagBytes, since }: BlindConnector): JsonObject => ({
+  kind: status === 'invalidated' ? 'slot_invalidated' : 'slot_lagging',
+  ids: [id],
+  connector: name,
+  reason,
+  lag_bytes: lagBytes,
+  since,
+});
 
 const nearBudget = ({ charge: { budget, unit, limit, period }, used }: BudgetUse): JsonObject => ({
   kind: 'budget_near',

@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { ConnectorHealth, healthOf, heldToolsIn, NAMED_BY_SERVER } from '#libs/domain/connectors';
-import type { OrgId, Timestamp } from '#libs/domain/kernel';
+import { ConnectorHealth, healthOf, heldToolsIn, type LiveConnector, NAMED_BY_SERVER } from '#libs/domain/connectors';
+import { Clock, type ConnectorId, type OrgId, type Timestamp } from '#libs/domain/kernel';
+import {
+  decoderNow,
+  type DecoderRow,
+  DecoderRows,
+  type DecoderStatus,
+  decoderStatusOf,
+  isWitnessed,
+} from '#libs/domain/witness';
 import { ConnectorRow, ReadModels } from '#libs/infra/read-models';
 
 /** A connector that fails its test, as it is now. */
@@ -17,25 +25,38 @@ export interface HeldConnector {
   readonly tools: number;
 }
 
+/** A connector whose change log is not read, or only late. */
+export interface BlindConnector {
+  readonly id: string;
+  readonly name: string;
+  readonly status: DecoderStatus;
+  readonly reason: string | null;
+  /** Null where nobody can say. */
+  readonly lagBytes: number | null;
+  readonly since: Timestamp;
+}
+
+/** Most pressing first; those that are not here need nobody. */
+const BLIND: readonly DecoderStatus[] = ['invalidated', 'down', 'degraded'];
+
 /** Active connectors that need a person. Agents are refused by a disabled one in any case. */
 @Injectable()
 export class ConnectorsInNeed {
   constructor(
     private readonly readModels: ReadModels,
     private readonly health: ConnectorHealth,
+    private readonly decoders: DecoderRows,
+    private readonly clock: Clock,
   ) {}
 
   /** Those whose last test failed, and which have not changed since: the one that was tested last on top. */
   async failing(org: OrgId): Promise<readonly FailingConnector[]> {
     const tests = await this.health.failingIn(org);
     if (tests.length === 0) return [];
-    const ids = tests.map(({ connector }) => connector);
-    const { rows } = await this.readModels
-      .of(org, ConnectorRow)
-      .where('row.id IN (:...ids)', { ids })
-      .orderBy('id', 'ASC')
-      .page(ids.length);
-    const connectors = new Map(rows.map((row) => [row.id, row.folded]));
+    const connectors = await this.byId(
+      org,
+      tests.map(({ connector }) => connector),
+    );
     return tests.flatMap((test) => {
       const connector = connectors.get(test.connector);
       if (connector?.status !== 'active' || healthOf(connector, test) !== 'failing') return [];
@@ -55,4 +76,41 @@ export class ConnectorsInNeed {
       .filter(({ tools }) => tools > 0)
       .sort((one, other) => other.tools - one.tools);
   }
+
+  /** Those whose witness is to follow the change log of a database and does not, or is behind. */
+  async blind(org: OrgId): Promise<readonly BlindConnector[]> {
+    const nowMs = this.clock.nowMs();
+    const rows = (await this.decoders.in(org)).map((row) => decoderNow(row, nowMs)).filter(isBlind);
+    if (rows.length === 0) return [];
+    const connectors = await this.byId(
+      org,
+      rows.map(({ connector }) => connector),
+    );
+    return rows
+      .flatMap((row) => {
+        const connector = connectors.get(row.connector);
+        return connector !== undefined && isWitnessed(connector) ? [blindOf(row)] : [];
+      })
+      .sort((one, other) => BLIND.indexOf(one.status) - BLIND.indexOf(other.status));
+  }
+
+  private async byId(org: OrgId, ids: readonly ConnectorId[]): Promise<ReadonlyMap<ConnectorId, LiveConnector>> {
+    const { rows } = await this.readModels
+      .of(org, ConnectorRow)
+      .where('row.id IN (:...ids)', { ids })
+      .orderBy('id', 'ASC')
+      .page(ids.length);
+    return new Map(rows.map((row) => [row.id, row.folded]));
+  }
 }
+
+const isBlind = ({ reason }: DecoderRow): boolean => BLIND.includes(decoderStatusOf(reason));
+
+const blindOf = ({ connector: id, name, reason, lagBytes, since }: DecoderRow): BlindConnector => ({
+  id,
+  name,
+  status: decoderStatusOf(reason),
+  reason,
+  lagBytes,
+  since,
+});

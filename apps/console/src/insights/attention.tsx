@@ -113,6 +113,28 @@ const Told = ({ item }: { readonly item: Attention }) => {
           )}
         </NeedLine>
       );
+    case 'slot_invalidated':
+      return (
+        <NeedLine icon="plug" tone="bad" to={`/connectors/${firstOf(item, 'con_')}`} step="View connector">
+          The change log of the connector <code>{item.connector ?? ''}</code> is lost to its witness. Nothing on it is
+          verified until the operator sets the slot up anew.
+        </NeedLine>
+      );
+    case 'slot_lagging':
+      return (
+        <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="View connector">
+          The witness of the connector <code>{item.connector ?? ''}</code>{' '}
+          {item.reason === 'decoder_down' ? 'has no connection' : 'is behind the change log'}
+          {item.since === undefined ? (
+            '.'
+          ) : (
+            <>
+              {' '}
+              since <Time at={item.since} />.
+            </>
+          )}
+        </NeedLine>
+      );
     case 'tools_held':
       return (
         <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See what changed">

@@ -2854,6 +2854,8 @@ export interface components {
              *     among `tools`. 0 where the config names the tools.
              */
             held_tools: number;
+            /** @description Of a connector of type `database`, except in lists. */
+            witness?: components["schemas"]["ConnectorWitness"];
             /** @description On answers to changes; null when nothing changed. */
             deed?: components["schemas"]["DeedId"] | null;
             /** @description On the answer to a change. What the enforced policy has to say of the tools since, and did not before. */
@@ -2861,6 +2863,29 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
         };
+        /** @description How the change log of the database is followed, by which calls are verified. */
+        ConnectorWitness: {
+            status: components["schemas"]["WitnessStatus"];
+            reason: components["schemas"]["WitnessReason"];
+            /** @description How much of the log is not read yet; null where nobody can say. */
+            lag_bytes: number | null;
+            /** @description How far the log was read, as PostgreSQL writes it (`pg_lsn`); null where it never was. */
+            position: string | null;
+            /** @description Since when `status` and `reason` are so; null where nobody has looked yet. */
+            since: components["schemas"]["Timestamp"] | null;
+        };
+        /**
+         * @description `degraded`: behind by more than 16 MiB or 10 seconds. `down`: no connection, or no process that follows. `invalidated`: the
+         *     slot is lost and must be set up anew. `off`: the connector is disabled, or its config asks for no witness.
+         * @enum {string}
+         */
+        WitnessStatus: "healthy" | "degraded" | "down" | "invalidated" | "off";
+        /**
+         * @description `log_restored`: the database is another one than before, by its system identifier, its timeline or a slot that is gone.
+         *     `slot_left`: the slot of a connector that is `off` could not be dropped yet, and keeps the log of its database.
+         * @enum {string|null}
+         */
+        WitnessReason: "slot_lagging" | "decoder_down" | "slot_invalidated" | "log_restored" | "slot_left" | null;
         /** @description What the last test found. A test speaks of the config and the credential that it tested, and of no others. */
         ConnectorHealth: {
             /**
@@ -3290,7 +3315,7 @@ export interface components {
                  */
                 object: {
                     /** @enum {string} */
-                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "connector" | "webhook";
+                    object: "action" | "approval" | "agent" | "deed_summary" | "organization" | "policy" | "connector" | "decoder" | "webhook";
                     id: string;
                 };
             };
@@ -3737,10 +3762,13 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "org_stopped" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing" | "tools_held";
+            kind: "chain_broken" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing" | "tools_held";
             /** @description What it is about. Of `approval_expiring` the approval and its action. */
             ids: string[];
-            /** @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. */
+            /**
+             * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
+             *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`.
+             */
             reason?: string | null;
             /** @description Of `chain_broken`. */
             first_bad_seq?: number | null;
@@ -3748,6 +3776,10 @@ export interface components {
             stopped_at?: null | components["schemas"]["Timestamp"];
             /** @description Of `org_stopped`. */
             stopped_by?: null | components["schemas"]["Actor"];
+            /** @description Of `slot_invalidated` and `slot_lagging`, how far the decoder is behind the change log; null where nobody can say. */
+            lag_bytes?: number | null;
+            /** @description Of `slot_invalidated` and `slot_lagging`. */
+            since?: components["schemas"]["Timestamp"];
             /** @description Of `mismatch` and `approval_expiring`. */
             tool?: string;
             /** @description Of `mismatch`, when its action was submitted. */
@@ -3766,7 +3798,7 @@ export interface components {
             limit?: number;
             /** @description Of `budget_near`, when its period ends. */
             resets_at?: components["schemas"]["Timestamp"];
-            /** @description Of `connector_failing` and `tools_held`, its name; `ids` has its id. */
+            /** @description Of `slot_invalidated`, `slot_lagging`, `connector_failing` and `tools_held`, its name; `ids` has its id. */
             connector?: string;
             /** @description Of `connector_failing`, when its last test was made. */
             tested_at?: components["schemas"]["Timestamp"];
@@ -4269,7 +4301,7 @@ export interface components {
         /** @description The id of a rule of a policy. */
         RuleId: string;
         /** @enum {string} */
-        DiagnosticCode: "source_too_large" | "too_many_lines" | "too_complex" | "mixed_line_endings" | "invalid_character" | "yaml_syntax" | "yaml_alias" | "yaml_anchor" | "yaml_tag" | "yaml_directive" | "yaml_multiple_documents" | "yaml_flow" | "yaml_merge_key" | "yaml_complex_key" | "yaml_nesting" | "empty_source" | "duplicate_key" | "unknown_field" | "missing_field" | "wrong_type" | "invalid_value" | "too_many_items" | "misplaced_field" | "unsupported_version" | "not_supported_yet" | "too_few_approvers" | "duplicate_rule_id" | "invalid_glob" | "unreachable_rule" | "expression_too_long" | "expression_too_complex" | "expression_syntax" | "unknown_fact" | "fact_not_available" | "unknown_function" | "unsupported_expression" | "type_mismatch" | "not_boolean" | "invalid_pattern" | "invalid_literal" | "cost_too_high" | "level_never_met" | "never_equal" | "always_present" | "unguarded_fact" | "mixed_numbers" | "constant_condition" | "unknown_argument" | "optional_argument" | "argument_type" | "argument_value" | "no_such_tool" | "spend_never_charged" | "more_problems";
+        DiagnosticCode: "source_too_large" | "too_many_lines" | "too_complex" | "mixed_line_endings" | "invalid_character" | "yaml_syntax" | "yaml_alias" | "yaml_anchor" | "yaml_tag" | "yaml_directive" | "yaml_multiple_documents" | "yaml_flow" | "yaml_merge_key" | "yaml_complex_key" | "yaml_nesting" | "empty_source" | "duplicate_key" | "unknown_field" | "missing_field" | "wrong_type" | "invalid_value" | "too_many_items" | "misplaced_field" | "unsupported_version" | "too_few_approvers" | "duplicate_rule_id" | "invalid_glob" | "unreachable_rule" | "expression_too_long" | "expression_too_complex" | "expression_syntax" | "unknown_fact" | "fact_not_available" | "unknown_function" | "unsupported_expression" | "type_mismatch" | "not_boolean" | "invalid_pattern" | "invalid_literal" | "cost_too_high" | "level_never_met" | "never_equal" | "always_present" | "unguarded_fact" | "mixed_numbers" | "constant_condition" | "unknown_argument" | "optional_argument" | "argument_type" | "argument_value" | "no_such_tool" | "spend_never_charged" | "more_problems";
         /** @enum {string} */
         PolicyMode: "enforce" | "shadow";
         /**
@@ -4486,6 +4518,16 @@ export interface components {
                     method: string;
                     path: string;
                     host: string;
+                };
+                sql?: {
+                    /** @enum {unknown} */
+                    kind: "select" | "insert" | "update" | "delete" | "merge" | "truncate";
+                    tables: string[];
+                    /** @constant */
+                    statement_count?: 1;
+                    has_where: boolean;
+                    is_parameterized: boolean;
+                    functions: string[];
                 };
             };
         };

@@ -127,6 +127,15 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
 export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['database', 'mcp_http', 'rest'] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
 export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'database', 'none'] as const;
+export const WITNESS_STATUS_VALUES = ['healthy', 'degraded', 'down', 'invalidated', 'off'] as const;
+export const WITNESS_REASON_VALUES = [
+  'slot_lagging',
+  'decoder_down',
+  'slot_invalidated',
+  'log_restored',
+  'slot_left',
+  null,
+] as const;
 export const CONNECTOR_TOOL_STATUS_VALUES = ['accepted', 'new', 'changed', 'gone'] as const;
 export const REPLICATION_NAME_PATTERN = /^[a-z0-9_]{1,63}$/;
 export const DATABASE_ARGUMENT_TYPE_VALUES = [
@@ -271,7 +280,6 @@ export const DIAGNOSTIC_CODE_VALUES = [
   'too_many_items',
   'misplaced_field',
   'unsupported_version',
-  'not_supported_yet',
   'too_few_approvers',
   'duplicate_rule_id',
   'invalid_glob',

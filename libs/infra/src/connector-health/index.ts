@@ -1,1 +1,2 @@
 export { PostgresConnectorHealth } from './postgres-connector-health.js';
+export { PostgresDecoderRows } from './postgres-decoder-rows.js';

@@ -49,10 +49,11 @@ import {
 } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { type ConnectorHealth, ConnectorStreams, ToolRecorder, type Vault } from '#libs/domain/connectors';
+import type { DecoderRows } from '#libs/domain/witness';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { PostgresApprovalPlaces } from '../approvals/index.js';
 import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
-import { PostgresConnectorHealth } from '../connector-health/index.js';
+import { PostgresConnectorHealth, PostgresDecoderRows } from '../connector-health/index.js';
 import { ConnectorDrivers, loadSqlParser, type SqlParser } from '../connectors/index.js';
 import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
 import {
@@ -134,6 +135,7 @@ export class Deployment {
   readonly drivers: ConnectorDrivers;
   readonly connectors: ConnectorStreams;
   readonly connectorHealth: ConnectorHealth;
+  readonly decoderRows: DecoderRows;
   readonly toolDefinitions: PostgresToolDefinitions;
   readonly directory: PostgresKeyDirectory;
   readonly hasher: KeyHasher;
@@ -201,6 +203,7 @@ export class Deployment {
     const { clock, randomness, vault, egress: door } = this;
     this.drivers = new ConnectorDrivers({ door, vault, clock, randomness, logger, recorder, sql });
     this.connectorHealth = new PostgresConnectorHealth(relaxed);
+    this.decoderRows = new PostgresDecoderRows(relaxed);
     this.directory = new PostgresKeyDirectory(durable);
     this.hasher = new PepperKeyHasher(secrets.pepper);
     this.ids = new PepperIds(secrets.pepper);

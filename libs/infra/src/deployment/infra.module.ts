@@ -11,6 +11,7 @@ import {
   ToolDiscovery,
   Vault,
 } from '#libs/domain/connectors';
+import { DecoderRows } from '#libs/domain/witness';
 import {
   ApprovalLinks,
   ConnectorRegistry,
@@ -125,6 +126,7 @@ const connectorsOf = (deployment: Deployment): Provider[] => {
     value(ConnectorSettings, settings),
     value(ConnectorStreams, streams),
     value(ConnectorHealth, connectorHealth),
+    value(DecoderRows, deployment.decoderRows),
     value(ToolDefinitions, toolDefinitions),
     value(ToolDiscovery, new ToolDiscovery(streams, connectorHealth, { registry, clock, logger })),
     value(ConnectorTests, new ConnectorTests(streams, connectorHealth, { vault, egress, registry, settings, clock })),

@@ -16,6 +16,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'agents.first_organization': KEPT,
   'agents.key_prefixes': REPLACED,
   'agents.pepper_check': KEPT,
+  'connectors.decoders': ANY,
   'connectors.health': ANY,
   'connectors.tool_definitions': ANY,
   'event_store.event_store_schema': KEPT,
