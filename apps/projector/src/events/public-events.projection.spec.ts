@@ -3,7 +3,6 @@ import type { ConnectorEvent } from '#libs/domain/connectors';
 import { publicEventObject, publicIdOf, PUBLIC_EVENT_MAX_BYTES } from '#libs/domain/events';
 import type { ActionEvent, ApprovalTerms, ApproverAnswer } from '#libs/domain/gate';
 import { SYSTEM, type DomainEvent } from '#libs/domain/kernel';
-import type { DecoderEvent } from '#libs/domain/witness';
 import { PublicEventRow } from '#libs/infra/read-models';
 import { describe, expect, it } from 'vitest';
 import {
@@ -187,32 +186,6 @@ describe('public events projection', () => {
     ]);
     const whose = (await rows()).map(({ agent: own, livemode }) => [own, livemode]);
     expect(whose).toEqual([AGENT, AGENT, AGENT, null, null, null].map((own) => [own, true]));
-  });
-
-  it('tells how the decoder of a database is, and what it found, and not which log it follows', async () => {
-    const connector = testId('con', 1);
-    const of = { org: TEST_ORG, connector, name: 'billing', at };
-    const decoder = { object: 'decoder', id: connector, connector, name: 'billing' };
-    const nothing = { table: null, rows: null, role: null };
-    const bypass = { kind: 'bypass', table: 'public.customers', rows: 3, xid: 7, role: 'clerk' } as const;
-    const log: readonly DecoderEvent[] = [
-      { type: 'DecoderAttached', data: { ...of, system_id: '73', timeline: 1, slot: 'ags_one' } },
-      { type: 'DecoderDegraded', data: { ...of, reason: 'slot_lagging', lag_bytes: 20_000_000 } },
-      { type: 'DecoderDegraded', data: { ...of, reason: 'decoder_down' } },
-      { type: 'DecoderDegraded', data: { ...of, reason: 'log_restored' } },
-      { type: 'DecoderRecovered', data: of },
-      { type: 'DecoderAlerted', data: { ...of, ...bypass } },
-      { type: 'DecoderAlerted', data: { ...of, kind: 'forged_mark', xid: 8 } },
-      { type: 'DecoderDetached', data: { ...of, slot: 'ags_one' } },
-    ];
-    expect(await told(`decoder-${connector}`, ...log)).toEqual([
-      ['decoder.degraded', { ...decoder, status: 'degraded', reason: 'slot_lagging' }],
-      ['decoder.degraded', { ...decoder, status: 'down', reason: 'decoder_down' }],
-      ['decoder.degraded', { ...decoder, status: 'invalidated', reason: 'log_restored' }],
-      ['decoder.recovered', { ...decoder, status: 'healthy', reason: null }],
-      ['decoder.alert', { ...decoder, ...bypass }],
-      ['decoder.alert', { ...decoder, ...nothing, kind: 'forged_mark', xid: 8 }],
-    ]);
   });
 
   const CONNECTOR = testId('con', 1);

@@ -30,7 +30,7 @@ export const isWitnessed = (connector: LiveConnector): boolean =>
   connector.status === 'active' && witnessTermsOf(connector) !== null;
 
 const objectIn = (value: JsonValue | undefined): JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {};
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
 
 const textOr = (value: JsonValue | undefined, otherwise: string): string =>
   typeof value === 'string' && value !== '' ? value : otherwise;
