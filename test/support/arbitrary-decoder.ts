@@ -16,7 +16,7 @@ export const decoderStream = (
     at: instant,
   };
   const events: EventArbitraries<DecoderEvent> = {
-    DecoderAttached: fc.record({ ...about, system_id: text, timeline: fc.nat(), slot: text }),
+    DecoderAttached: fc.record({ ...about, system_id: text, timeline: fc.nat(), slot: text, start: text }),
     DecoderDetached: fc.record({ ...about, slot: text }),
     DecoderDegraded: fc.record(
       { ...about, reason: fc.constantFrom(...DECODER_REASONS), lag_bytes: fc.nat() },

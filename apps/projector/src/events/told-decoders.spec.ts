@@ -23,7 +23,7 @@ describe('public events of decoders', () => {
     const nothing = { table: null, rows: null, role: null };
     const bypass = { kind: 'bypass', table: 'public.customers', rows: 3, xid: 7, role: 'clerk' } as const;
     const log: readonly DecoderEvent[] = [
-      { type: 'DecoderAttached', data: { ...of, system_id: '73', timeline: 1, slot: 'ags_one' } },
+      { type: 'DecoderAttached', data: { ...of, system_id: '73', timeline: 1, slot: 'ags_one', start: '0/1' } },
       { type: 'DecoderDegraded', data: { ...of, reason: 'slot_lagging', lag_bytes: 20_000_000 } },
       { type: 'DecoderDegraded', data: { ...of, reason: 'decoder_down' } },
       { type: 'DecoderDegraded', data: { ...of, reason: 'log_restored' } },

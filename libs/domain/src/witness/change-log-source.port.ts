@@ -51,6 +51,7 @@ export type FollowEnd = 'aborted' | 'connection_lost' | 'slot_in_use' | 'slot_in
  * answer, or refuses the role: whatever the driver said of it stays inside, for it may quote what was sent.
  */
 export abstract class ChangeLogSource {
+  /** Asked every second while a log is followed: keep the connection for as long as somebody asks. */
   abstract inspect(login: WitnessLogin): Promise<LogFacts>;
 
   /** Makes the slot of the terms. Nothing happens where there is one. */

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { CommandMetadata, ConnectorId, OrgId } from '../kernel/index.js';
 import type { DecoderCommand } from './decoder.commands.js';
 import { decoderDecider } from './decoder.decider.js';
-import type { DecoderEvent } from './decoder.events.js';
+import type { DecoderEvent, DecoderReason } from './decoder.events.js';
 
 const of = {
   org: 'org_00000000000000000000000001' as OrgId,
   connector: 'con_00000000000000000000000001' as ConnectorId,
   name: 'billing',
 };
-const log = { system_id: '7301', timeline: 1, slot: 'ags_one' };
+const log = { system_id: '7301', timeline: 1, slot: 'ags_one', start: '0/100' };
 const time = (second: number): string =>
   `2026-10-01T12:${String(Math.floor(second / 60)).padStart(2, '0')}:${String(second % 60).padStart(2, '0')}.000Z`;
 const at = time(0);
@@ -32,7 +32,7 @@ const given = (...events: readonly DecoderEvent[]) => ({
 });
 
 const attached: DecoderEvent = { type: 'DecoderAttached', data: { ...of, ...log, at } };
-const degraded = (reason: 'slot_lagging' | 'decoder_down'): DecoderEvent => ({
+const degraded = (reason: DecoderReason): DecoderEvent => ({
   type: 'DecoderDegraded',
   data: { ...of, reason, at },
 });
@@ -48,6 +48,10 @@ describe('a decoder and its log', () => {
   it('are attached once', () => {
     given().when(attach()).then(attached);
     given(attached).when(attach()).then();
+    given(attached)
+      .when(attach({ start: '0/200' }))
+      .then();
+    given(attached, degraded('decoder_down')).when(attach()).then();
   });
 
   it.each([{ system_id: '7302' }, { timeline: 2 }, { slot: 'ags_two' }])(
@@ -56,6 +60,12 @@ describe('a decoder and its log', () => {
       given(attached)
         .when(attach(changed))
         .then({ type: 'DecoderAttached', data: { ...of, ...log, ...changed, at } }),
+  );
+
+  it.each(['slot_invalidated', 'log_restored'] as const)('are attached anew to one that was lost: %s', (reason) =>
+    given(attached, degraded(reason))
+      .when(attach({ start: '0/200' }))
+      .then({ type: 'DecoderAttached', data: { ...of, ...log, start: '0/200', at } }),
   );
 
   it('are detached where they were attached, and the next log is no other one', () => {

@@ -1,6 +1,6 @@
 import { type Decider, epochMsOf, type Timestamp } from '../kernel/index.js';
 import type { DecoderCommand } from './decoder.commands.js';
-import type { AttachedLog, DecoderEvent } from './decoder.events.js';
+import { type AttachedLog, type DecoderEvent, isLoss } from './decoder.events.js';
 import { BYPASS_QUIET_MS, type Decoder } from './decoder.state.js';
 
 const initialState = (): Decoder => ({ attached: null, reason: null, toldBypasses: new Map() });
@@ -26,8 +26,9 @@ const decide = (command: DecoderCommand, state: Decoder): readonly DecoderEvent[
   }
 };
 
-const isAttachedTo = ({ attached }: Decoder, { system_id, timeline, slot }: AttachedLog): boolean =>
-  attached?.system_id === system_id && attached.timeline === timeline && attached.slot === slot;
+/** Of a log that was lost, what comes now begins anew, whatever it is called. */
+const isAttachedTo = ({ attached, reason }: Decoder, { system_id, timeline, slot }: AttachedLog): boolean =>
+  !isLoss(reason) && attached?.system_id === system_id && attached.timeline === timeline && attached.slot === slot;
 
 /** A forged mark is told each time: nobody forges by accident. */
 const isQuiet = (
@@ -43,8 +44,8 @@ const isQuiet = (
 const evolve = (state: Decoder, event: DecoderEvent): Decoder => {
   switch (event.type) {
     case 'DecoderAttached': {
-      const { system_id, timeline, slot } = event.data;
-      return { ...state, attached: { system_id, timeline, slot } };
+      const { system_id, timeline, slot, start } = event.data;
+      return { ...state, attached: { system_id, timeline, slot, start } };
     }
     case 'DecoderDetached':
       return { ...state, attached: null, reason: null };

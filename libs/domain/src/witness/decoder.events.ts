@@ -8,6 +8,10 @@ import type { ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 export const DECODER_REASONS = ['slot_lagging', 'decoder_down', 'slot_invalidated', 'log_restored'] as const;
 export type DecoderReason = (typeof DECODER_REASONS)[number];
 
+/** Whether a part of the log is lost for good: what committed there will never be seen. */
+export const isLoss = (reason: DecoderReason | null): reason is 'slot_invalidated' | 'log_restored' =>
+  reason === 'slot_invalidated' || reason === 'log_restored';
+
 /** `bypass`: a table was changed by somebody who is not the service. `forged_mark`: somebody pretends to be it. */
 export const DECODER_ALERTS = ['bypass', 'forged_mark'] as const;
 export type DecoderAlertKind = (typeof DECODER_ALERTS)[number];
@@ -20,6 +24,8 @@ export interface AttachedLog {
   readonly timeline: number;
   /** The name of the replication slot. */
   readonly slot: string;
+  /** Where the log stood, `X/Y`: of what committed before, this decoder need not have seen anything. */
+  readonly start: string;
 }
 
 /** What a decoder found in the change log that nobody asked the service for. */
@@ -50,7 +56,7 @@ type Event<Type extends string, Data = unknown> = { readonly type: Type; readonl
  * them is anybody's doing.
  */
 export type DecoderEvent =
-  /** The change log of this database is followed from now on. Again only where it is another log, or another slot. */
+  /** The change log of this database is followed from now on: the first one, another one, or one that had been lost. */
   | Event<'DecoderAttached', AttachedLog>
   /** The slot was dropped on purpose: the connector was disabled or deleted, or its witness switched off. */
   | Event<'DecoderDetached', { readonly slot: string }>

@@ -16,6 +16,7 @@ export {
   type DecoderAlertKind,
   type DecoderEvent,
   type DecoderReason,
+  isLoss,
 } from './decoder.events.js';
 export { isLagging, type Lag, LagGauge } from './decoder-lag.js';
 export { DecoderLog } from './decoder-log.js';
@@ -32,12 +33,6 @@ export {
 export { BYPASS_QUIET_MS, type Decoder } from './decoder.state.js';
 export { hasPassed } from './log-position.js';
 export { LogUnreachable } from './log-unreachable.js';
-export type {
-  ChangeLogVerdicts,
-  MarkReader,
-  MarkReaders,
-  ReadMark,
-  WaitingAction,
-  WaitingActions,
-} from './witness-seams.js';
+export type { ChangeLogVerdicts, MarkReader, ReadMark, WaitingAction, WaitingActions } from './witness-seams.js';
+export { openMarkReader } from './mark-reading.js';
 export { isWitnessed, type WitnessTerms, witnessTermsOf } from './witness-terms.js';

@@ -1,4 +1,4 @@
-import type { LiveConnector, LoggedTransaction } from '../connectors/index.js';
+import type { LoggedTransaction } from '../connectors/index.js';
 import type { ActionId, ConnectorId, OrgId } from '../kernel/index.js';
 
 /** The witness of the gate, as decoders need it. Each call is safe to repeat: the verdict is found, and nothing is written. */
@@ -13,7 +13,7 @@ export interface ChangeLogVerdicts {
   reportAbsence(action: ActionId, reason: 'transaction_missing'): Promise<unknown>;
 
   /** Nobody will ever know: what waits is UNVERIFIABLE. */
-  giveUp(action: ActionId, reason: 'slot_invalidated' | 'log_restored'): Promise<unknown>;
+  giveUp(action: ActionId, reason: 'decoder_down' | 'slot_invalidated' | 'log_restored'): Promise<unknown>;
 }
 
 /** An action that waits for the change log. */
@@ -24,8 +24,8 @@ export interface WaitingAction {
 }
 
 /**
- * The actions of a connector that wait for its change log, as rows tell it: one may be left out that has just begun to
- * wait, and one may be there that has its verdict.
+ * The actions of a connector that wait for its change log: all that had begun to wait when it was asked. One that has its
+ * verdict by now may be among them.
  */
 export interface WaitingActions {
   of(org: OrgId, connector: ConnectorId): Promise<readonly WaitingAction[]>;
@@ -40,10 +40,6 @@ export interface ReadMark {
 export interface MarkReader {
   /** Null: nobody with the key made this mark for a transaction of this number. */
   read(mark: string, xid: number): ReadMark | null;
-}
-
-/** Keys of marks lie in the vault, one a connector. */
-export interface MarkReaders {
-  /** @throws {DomainError} vault_unavailable */
-  of(connector: Pick<LiveConnector, 'org' | 'id'>): Promise<MarkReader>;
+  /** Zeroes the key. It reads nothing more. */
+  destroy(): void;
 }

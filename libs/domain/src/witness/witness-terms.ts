@@ -11,11 +11,10 @@ export interface WitnessTerms {
   readonly place: string;
 }
 
-/** The witness of a connector; null where none is asked for, whatever the status of the connector. */
+/** The terms of a connector's witness, whether it is asked for or not; null for a type that has no change log. */
 export const witnessTermsOf = ({ id, type, config }: LiveConnector): WitnessTerms | null => {
   if (type !== 'database') return null;
   const witness = objectIn(config['witness']);
-  if (witness['enabled'] !== true) return null;
   const named = `ags_${id.slice('con_'.length)}`;
   return {
     slot: textOr(witness['slot'], named),
@@ -27,7 +26,9 @@ export const witnessTermsOf = ({ id, type, config }: LiveConnector): WitnessTerm
 
 /** Whether a decoder of this connector must run now. */
 export const isWitnessed = (connector: LiveConnector): boolean =>
-  connector.status === 'active' && witnessTermsOf(connector) !== null;
+  connector.status === 'active' &&
+  connector.type === 'database' &&
+  objectIn(connector.config['witness'])['enabled'] === true;
 
 const objectIn = (value: JsonValue | undefined): JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
