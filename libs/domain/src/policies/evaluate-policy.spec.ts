@@ -256,41 +256,6 @@ describe('decision: calls without an HTTP request (rule POLICY-5)', () => {
   });
 });
 
-describe('decision: what a statement of SQL does', () => {
-  const sql = {
-    kind: 'delete',
-    tables: ['public.customers', 'public.orders'] as string[],
-    statement_count: 1,
-    has_where: false,
-    is_parameterized: true,
-    functions: ['lower'] as string[],
-  } as const;
-
-  it.each<[string, boolean]>([
-    ['request.sql.kind == "delete" && !request.sql.has_where', true],
-    ['request.sql.kind in ["update", "delete"]', true],
-    ['request.sql.kind == "select"', false],
-    ['request.sql.tables.all(t, t == "public.orders")', false],
-    ['request.sql.tables.all(t, t in ["public.orders", "public.customers"])', true],
-    ['request.sql.tables.exists(t, t.startsWith("public.cust"))', true],
-    ['"lower" in request.sql.functions && size(request.sql.tables) == 2', true],
-    ['request.sql.statement_count == 1 && request.sql.is_parameterized', true],
-    ['has(request.sql) && !has(request.http) && !has(request.mcp)', true],
-  ])('%s is %s', (condition, answer) => expect(ask(condition, { request: { sql } })).toBe(answer));
-
-  it('is absent where the text is no statement: what allows by it does not apply, what denies refuses', () => {
-    expect(decide(policy('deny', rule('reads', 'allow', 'when: request.sql.kind == "select"')))).toMatchObject({
-      code: 'policy_denied',
-      source: 'default',
-    });
-    expect(decide(policy('allow', rule('no-deletes', 'deny', 'when: request.sql.kind == "delete"')))).toMatchObject({
-      code: 'policy_unavailable',
-      reason: 'evaluation error in rule no-deletes: no request.sql',
-    });
-    expect(ask('has(request.sql)')).toBe(false);
-  });
-});
-
 describe('decision: what a server says of its tool', () => {
   const hints = { read_only: true, destructive: false, idempotent: true, open_world: false };
   const mcp = { protocol: '2026-07-28', definition: 'sha256:1', ...hints };

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '#libs/crypto';
+import { databaseConfigOf, publicationOf, slotOf } from '../connectors/database/index.js';
 import type { LiveConnector } from '../connectors/index.js';
 
 /** What the config of a connector says of its witness. */
@@ -14,24 +14,16 @@ export interface WitnessTerms {
 /** The terms of a connector's witness, whether it is asked for or not; null for a type that has no change log. */
 export const witnessTermsOf = ({ id, type, config }: LiveConnector): WitnessTerms | null => {
   if (type !== 'database') return null;
-  const witness = objectIn(config['witness']);
-  const named = `ags_${id.slice('con_'.length)}`;
+  const database = databaseConfigOf(config);
+  const { host, port, database: name, watch_bypass: watchBypass } = database;
   return {
-    slot: textOr(witness['slot'], named),
-    publication: textOr(witness['publication'], named),
-    watchBypass: config['watch_bypass'] === true,
-    place: JSON.stringify([config['host'], config['port'], config['database']]),
+    slot: slotOf(database, id),
+    publication: publicationOf(database, id),
+    watchBypass,
+    place: JSON.stringify([host, port, name]),
   };
 };
 
 /** Whether a decoder of this connector must run now. */
-export const isWitnessed = (connector: LiveConnector): boolean =>
-  connector.status === 'active' &&
-  connector.type === 'database' &&
-  objectIn(connector.config['witness'])['enabled'] === true;
-
-const objectIn = (value: JsonValue | undefined): JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {};
-
-const textOr = (value: JsonValue | undefined, otherwise: string): string =>
-  typeof value === 'string' && value !== '' ? value : otherwise;
+export const isWitnessed = ({ status, type, config }: LiveConnector): boolean =>
+  status === 'active' && type === 'database' && databaseConfigOf(config).witness.enabled;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type pg from 'pg';
-import { DatabaseClient } from '#libs/infra/postgres';
+import { allowOnlyScram, DatabaseClient } from '#libs/infra/postgres';
 
 /** What a role connects as, over a stream that is ready for PostgreSQL's start-up message: dialled, and in TLS where asked. */
 export interface DialledConnection {
@@ -30,7 +30,6 @@ const START_UP_TIMEOUT_MS = 10_000;
 /** What `pg` does not declare of its connection, and what reading a log needs of it. */
 export interface WireConnection {
   readonly stream: Duplex;
-  password(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
   on(event: 'copyData', listener: (message: { readonly chunk: Buffer }) => void): void;
@@ -41,8 +40,14 @@ export interface WireConnection {
 export const wireOf = (client: pg.Client): WireConnection =>
   (client as unknown as { connection: WireConnection }).connection;
 
-/** A connection in replication mode, whose password was never sent but by SCRAM. */
-export const dialledClient = async (connection: DialledConnection): Promise<pg.Client> => {
+/**
+ * A connection whose password was never sent but by SCRAM.
+ * @param mode `replication`: it takes the place of a sender of the log, of which a server has few
+ */
+export const dialledClient = async (
+  connection: DialledConnection,
+  mode: 'replication' | 'ordinary' = 'replication',
+): Promise<pg.Client> => {
   const { connect, user, password, database } = connection;
   const stream = readyForStartUp(await connect());
   const client = new DatabaseClient({
@@ -60,12 +65,9 @@ export const dialledClient = async (connection: DialledConnection): Promise<pg.C
     options: Object.entries(SETTINGS)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
-    ...({ replication: 'database' } as object),
+    ...(mode === 'ordinary' ? {} : ({ replication: 'database' } as object)),
   });
-  const wire = wireOf(client);
-  wire.password = () => {
-    wire.emit('error', new Error('the server asked for the password in another form than SCRAM'));
-  };
+  allowOnlyScram(client);
   try {
     await client.connect();
     return client;

@@ -6,3 +6,4 @@ export { compareLsn, formatLsn, parseLsn } from './lsn.js';
 export type { FoundLog } from './replication-connection.js';
 export { createSlot, dropSlot, type LogIdentity, logIdentityOf, type SlotState, slotStateOf } from './slots.js';
 export { TransactionAssembler } from './transaction-assembler.js';
+export { EgressChangeLogSource } from './egress-change-log-source.js';

@@ -1,4 +1,4 @@
-import type { LoggedColumn, ReplicaIdentity } from '#libs/domain/connectors';
+import { type LoggedColumn, qualifiedName, type ReplicaIdentity } from '#libs/domain/connectors';
 import { ChangeLogFault } from './change-log-fault.js';
 import type { MessageCursor } from './message-cursor.js';
 
@@ -44,7 +44,7 @@ export class LoggedRelations {
     const replicaIdentity = IDENTITIES[String.fromCharCode(message.uint8())];
     if (replicaIdentity === undefined) throw new ChangeLogFault('malformed');
     const columns = Array.from({ length: message.uint16() }, () => this.column(message));
-    const table = `${isSystem(schema) ? SYSTEM_SCHEMA : schema}.${name}`;
+    const table = qualifiedName([isSystem(schema) ? SYSTEM_SCHEMA : schema, name]);
     this.relations.set(oid, { table, replicaIdentity, columns });
   }
 

@@ -12,7 +12,6 @@ export class CommonTables {
   }
 
   has(name: string): boolean {
-    for (let one: CommonTables | null = this; one !== null; one = one.outer) if (one.names.has(name)) return true;
-    return false;
+    return this.names.has(name) || (this.outer?.has(name) ?? false);
   }
 }

@@ -1,6 +1,7 @@
+import { qualifiedName } from '#libs/domain/connectors';
 import { isPlainFunction } from './plain-functions.js';
 import { refusal } from './refusal.js';
-import { qualified, shown } from './sql-names.js';
+import { shown } from './sql-names.js';
 import type { SqlRules } from './sql-statement.js';
 import { type Fields, textIn } from './tree.js';
 
@@ -33,7 +34,7 @@ export const tableNamed = (range: Fields, rules: SqlRules, isTarget: boolean): s
   if (owner === undefined) throw refusal('name a table', 'This connector has no schemas');
   if (CATALOGS.has(owner)) checkCatalog(rules, isTarget);
   else if (!rules.schemas.includes(owner)) throw refusal(`name the schema ${shown(owner)}`, SCHEMAS_ADVICE);
-  return qualified([owner, name]);
+  return qualifiedName([owner, name]);
 };
 
 const checkCatalog = (rules: SqlRules, isTarget: boolean): void => {
@@ -48,7 +49,7 @@ const checkCatalog = (rules: SqlRules, isTarget: boolean): void => {
 export const functionNamed = (names: readonly string[], rules: SqlRules): string => {
   const plain = unqualified(names);
   if (plain !== null && isPlainFunction(plain)) return plain;
-  const name = qualified(names);
+  const name = qualifiedName(names);
   // Both as in the config, where a name is seldom in quotes, and in the one spelling.
   if (rules.allowedFunctions.includes(name)) return name;
   throw refusal(
@@ -92,7 +93,7 @@ export const checkSampling = (names: readonly string[]): void => {
 
 /** `(value).f` calls the function f where the value has no such field. */
 export const checkField = (name: string, rules: SqlRules): void => {
-  if (rules.allowedFunctions.includes(qualified([name]))) return;
+  if (rules.allowedFunctions.includes(qualifiedName([name]))) return;
   throw refusal(
     `read the field ${shown(name)} of an expression, which may call a function`,
     'Read whole columns, or ask for that name in allowed_functions of this connector',

@@ -15,7 +15,7 @@ const TOO_SHORT_TO_NEST = 100;
 /** What a chain of them is counted as, since commas do not end it. */
 const PIECES_OF_A_SET_OPERATION = 4;
 const SET_OPERATIONS = new Set(['union', 'intersect', 'except']);
-const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/; // eslint-disable-line no-control-regex -- what is looked for
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 const SPLIT = 'Split it into several calls, or pass a list as one parameter and compare with = ANY($1)';
 

@@ -1,0 +1,141 @@
+import type { Duplex } from 'node:stream';
+import type pg from 'pg';
+import { databaseConfigOf, destinationOf } from '#libs/domain/connectors/database';
+import type { Clock } from '#libs/domain/kernel';
+import {
+  ChangeLogSource,
+  type FollowedLog,
+  type FollowEnd,
+  type LogFacts,
+  LogUnreachable,
+  type WitnessLogin,
+} from '#libs/domain/witness';
+import { GuardedStream } from '#libs/infra/connectors';
+import { type EgressDoor, EgressFailure } from '#libs/infra/egress';
+import { ChangeLogFault, type ChangeLogFaultReason } from './change-log-fault.js';
+import { ChangeLogReader } from './change-log-reader.js';
+import { type DialledConnection, dialledClient } from './dialled-client.js';
+import { createSlot, dropSlot, logIdentityOf, slotStateOf } from './slots.js';
+
+/** One row of a customer may be this long in the log; a longer one cannot be read, and neither can what follows it. */
+const MAX_MESSAGE_BYTES = 268_435_456;
+const DIAL_TIMEOUT_MS = 10_000;
+/** A connection that nobody asks anything is closed: the next question opens another. */
+const UNASKED_MS = 15_000;
+
+/** The ends that a decoder can do something about. All others are {@link LogUnreachable}. */
+const ENDS: Readonly<Partial<Record<ChangeLogFaultReason, FollowEnd>>> = {
+  connection_lost: 'connection_lost',
+  slot_in_use: 'slot_in_use',
+  slot_invalidated: 'slot_invalidated',
+  slot_missing: 'slot_missing',
+};
+
+interface Asked {
+  readonly client: pg.Client;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Change logs of customers' databases, reached by the egress door as every other destination. */
+export class EgressChangeLogSource extends ChangeLogSource {
+  private readonly asked = new Map<string, Asked>();
+  private readonly reader: ChangeLogReader;
+
+  constructor(
+    private readonly door: Pick<EgressDoor, 'connect'>,
+    clock: Clock,
+  ) {
+    super();
+    this.reader = new ChangeLogReader(clock);
+  }
+
+  override inspect(login: WitnessLogin): Promise<LogFacts> {
+    return this.ask(login, async (client) => {
+      const { systemId, timeline } = await logIdentityOf(client);
+      const slot = await slotStateOf(client, login.terms.slot);
+      const { rows } = await client.query<{ head: string }>('select pg_current_wal_lsn()::text as head');
+      const facts = slot === null ? null : { isLost: slot.walStatus === 'lost', confirmed: slot.confirmedLsn };
+      return { systemId, timeline, head: rows[0]?.head ?? '0/0', slot: facts };
+    });
+  }
+
+  override async createSlot(login: WitnessLogin): Promise<void> {
+    await this.ask(login, (client) => createSlot(client, login.terms.slot));
+  }
+
+  override dropSlot(login: WitnessLogin): Promise<'dropped' | 'in_use'> {
+    return this.ask(login, async (client) => {
+      try {
+        await dropSlot(client, login.terms.slot);
+        return 'dropped';
+      } catch (error) {
+        if (error instanceof ChangeLogFault && error.reason === 'slot_in_use') return 'in_use';
+        throw error;
+      }
+    });
+  }
+
+  override async follow(log: FollowedLog): Promise<FollowEnd> {
+    const { terms, signal, onStarted, onTransaction, onPosition } = log;
+    const { slot, publication } = terms;
+    const connection = this.connectionOf(log);
+    try {
+      await this.reader.follow({ connection, slot, publication, signal, onFound: onStarted, onTransaction, onPosition });
+      return 'aborted';
+    } catch (error) {
+      if (!(error instanceof ChangeLogFault)) throw error;
+      const end = ENDS[error.reason];
+      if (end === undefined) throw unreachable(error);
+      return end;
+    }
+  }
+
+  private async ask<Answer>(login: WitnessLogin, question: (client: pg.Client) => Promise<Answer>): Promise<Answer> {
+    const key = keyOf(login);
+    try {
+      const asked = this.asked.get(key) ?? (await this.open(key, login));
+      clearTimeout(asked.timer);
+      const answer = await question(asked.client);
+      asked.timer = setTimeout(() => this.close(key, asked), UNASKED_MS);
+      asked.timer.unref();
+      return answer;
+    } catch (error) {
+      const asked = this.asked.get(key);
+      if (asked !== undefined) this.close(key, asked);
+      throw unreachable(error);
+    }
+  }
+
+  private async open(key: string, login: WitnessLogin): Promise<Asked> {
+    const asked: Asked = { client: await dialledClient(this.connectionOf(login), 'ordinary'), timer: undefined };
+    asked.client.on('end', () => this.close(key, asked));
+    this.asked.set(key, asked);
+    return asked;
+  }
+
+  private close(key: string, asked: Asked): void {
+    clearTimeout(asked.timer);
+    if (this.asked.get(key) === asked) this.asked.delete(key);
+    asked.client.end().catch(() => undefined);
+  }
+
+  private connectionOf({ connector, username, password }: WitnessLogin): DialledConnection {
+    const config = databaseConfigOf(connector.config);
+    const connect = async (): Promise<Duplex> =>
+      new GuardedStream(
+        await this.door.connect(destinationOf(config), AbortSignal.timeout(DIAL_TIMEOUT_MS)),
+        MAX_MESSAGE_BYTES,
+      );
+    const [user, secret] = [Buffer.from(username).toString(), Buffer.from(password).toString()];
+    return { connect, user, password: secret, database: config.database };
+  }
+}
+
+/** A connection is shared by nobody but the connector, its config and its credential. */
+const keyOf = ({ connector }: WitnessLogin): string =>
+  `${connector.id}/${connector.configHash}/${connector.credential?.version ?? ''}`;
+
+const unreachable = (error: unknown): LogUnreachable => {
+  const why = error instanceof ChangeLogFault || error instanceof EgressFailure ? error.reason : 'failed';
+  return new LogUnreachable(`the change log cannot be reached: ${why}`, { cause: error });
+};
