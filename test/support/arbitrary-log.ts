@@ -1,8 +1,8 @@
 import { digestOf } from '#libs/crypto';
 import type { AgentEvent } from '#libs/domain/agents';
-import type { CommittedTransaction, ConnectorEvent, StatementSaid } from '#libs/domain/connectors';
-import type { ActionEvent, ExecutionOutcome, SeenTransaction, Submission, SubmittedIntent } from '#libs/domain/gate';
-import { type DomainEvent, ERROR_CATALOGUE, type ErrorCode, type Timestamp, timestampOf } from '#libs/domain/kernel';
+import type { ConnectorEvent } from '#libs/domain/connectors';
+import type { ActionEvent, Submission, SubmittedIntent } from '#libs/domain/gate';
+import { type DomainEvent, type Timestamp, timestampOf } from '#libs/domain/kernel';
 import {
   ORGANIZATION_FIELDS,
   ROLES,
@@ -12,6 +12,7 @@ import {
 } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import fc from 'fast-check';
+import { outcomes, statements, waits, words } from './arbitrary-change-logs.js';
 import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
 import { decoderStream } from './arbitrary-decoder.js';
@@ -38,7 +39,6 @@ export const anyText: fc.Arbitrary<string> = fc.string({
 const instant: fc.Arbitrary<Timestamp> = fc.integer({ min: 0, max: 253_402_300_799_999 }).map(timestampOf);
 const digest = fc.string().map((text) => digestOf(Buffer.from(text).toString('hex')));
 const orNull = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> => fc.option(value);
-const errorCode = fc.constantFrom(...(Object.keys(ERROR_CATALOGUE) as ErrorCode[]));
 const org = fc.constantFrom(testId('org', 1), testId('org', 2));
 const anyId = fc.integer({ min: 1, max: 5 });
 const policyId = anyId.map((number) => testId('pol', number));
@@ -79,59 +79,6 @@ const unsignedSubmissions = (action: Submission['action'], text: fc.Arbitrary<st
     intent_signed: fc.boolean(),
     intent_hash: orNull(digest),
     input_digest: digest,
-  });
-
-const outcomes = (text: fc.Arbitrary<string>): fc.Arbitrary<ExecutionOutcome> =>
-  fc.record({
-    status: fc.constantFrom('succeeded', 'failed', 'unknown'),
-    error_code: orNull(errorCode),
-    error_message: orNull(text),
-    result_digest: orNull(digest),
-    started_at: orNull(instant),
-    finished_at: instant,
-    latency_ms: orNull(fc.nat()),
-  });
-
-const counts = { insert: fc.nat(9), update: fc.nat(9), delete: fc.nat(9), truncate: fc.nat(1) };
-
-const statements = (text: fc.Arbitrary<string>): fc.Arbitrary<StatementSaid> =>
-  fc.record({
-    xid: fc.nat().map(String),
-    kind: fc.constantFrom('select', 'insert', 'update', 'delete', 'merge', 'truncate'),
-    tables: fc.array(
-      fc.record({
-        table: text,
-        kinds: fc.subarray(['insert', 'update', 'delete'] as const),
-        is_partitioned: fc.boolean(),
-      }),
-      { maxLength: 2 },
-    ),
-    side_effect_tables: fc.array(text, { maxLength: 2 }),
-  });
-
-const transactions = (text: fc.Arbitrary<string>): fc.Arbitrary<CommittedTransaction> =>
-  fc.record({
-    xid: fc.nat().map(String),
-    commit_lsn: text,
-    rows: orNull(fc.nat()),
-    counts: orNull(fc.array(fc.record({ table: text, ...counts }), { maxLength: 2 })),
-  });
-
-const seenTransactions = (text: fc.Arbitrary<string>): fc.Arbitrary<SeenTransaction> =>
-  fc.record({
-    xid: fc.nat(),
-    commit_lsn: text,
-    committed_at: instant,
-    tables: fc.array(
-      fc.record({
-        ...{ table: text, ...counts },
-        replica_identity: fc.constantFrom('default', 'nothing', 'full', 'index'),
-      }),
-      { maxLength: 2 },
-    ),
-    tables_left_out: fc.nat(1),
-    marks: fc.nat(2),
-    rows_kept: fc.nat(20),
   });
 
 const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>): EventArbitraries<ActionEvent> => {
@@ -205,22 +152,10 @@ const actionEvents = (action: Submission['action'], text: fc.Arbitrary<string>):
       deadline: instant,
     }),
     ExecutionProgress: fc.record({ ...report, said: statements(text) }),
-    WitnessReported: fc.record({
-      ...{ ...about, attempt: fc.nat(3), seen: seenTransactions(text), evidence_digest: digest },
-      postcondition: fc.constantFrom('none', 'met', 'failed', 'unanswered'),
-    }),
+    WitnessReported: fc.record({ ...about, ...words(text) }),
     ExecutionFinished: fc
-      .tuple(
-        outcomes(text),
-        fc.record(
-          {
-            ...{ ...report, claim: orNull(text), transaction: transactions(text) },
-            change_log: fc.record({ reason: orNull(text), until: instant }),
-          },
-          { requiredKeys: ['action', 'at', 'attempt', 'claim'] },
-        ),
-      )
-      .map(([said, when]) => ({ ...said, ...when })),
+      .tuple(outcomes(text), fc.record({ ...report, claim: orNull(text) }), waits(text))
+      .map(([said, when, log]) => ({ ...said, ...when, ...log })),
     ActionWitnessed: fc.record({ ...about, ...verdict }),
     WitnessAmended: fc.record({
       ...about,

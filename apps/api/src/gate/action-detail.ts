@@ -72,15 +72,15 @@ export class ActionDetail {
 }
 
 /**
- * The evidence of a read-back. An agent is not shown the upstream's full answer, because the service made the read, and
- * the agent's policy may deny the agent that tool.
+ * The evidence of a read-back or a change log. An agent is shown neither the upstream's full answer nor changed rows,
+ * because the service has read them: the agent's policy may deny the agent that tool, and its role those columns.
  */
 const shownTo = ({ kind }: Exchange['caller'], evidence: JsonValue): JsonValue => {
   if (kind !== 'agent' || evidence === null || typeof evidence !== 'object' || Array.isArray(evidence)) return evidence;
-  return withoutAnswer(evidence);
+  return withoutContents(evidence);
 };
 
-const withoutAnswer = ({ answer: _, ...compared }: JsonObject): JsonObject => compared;
+const withoutContents = ({ answer: _, rows: __, ...compared }: JsonObject): JsonObject => compared;
 
 /** One event of the action: its type, time, id and revision. */
 const lifecycleEvent = ({ event, metadata, recorded }: EventEnvelope): JsonObject => ({

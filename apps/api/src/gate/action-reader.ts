@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { deriveDeedId, type Digest, type JsonObject, type JsonValue } from '#libs/crypto';
-import { payloadNamedBy, type ActionEvent, type LivingAction } from '#libs/domain/gate';
+import { payloadNamedBy, type ActionEvent, type LivingAction, type WitnessVerdict } from '#libs/domain/gate';
 import {
   decodeEvent,
   EventStore,
@@ -118,12 +118,12 @@ export class ActionReader {
   }
 
   /**
-   * The evidence of the newest witness. Null if that is no read-back or has no stored evidence; otherwise as in {@link
+   * The evidence of the newest witness. Null if that is neither a read-back nor of a change log, or has no stored evidence; otherwise as in {@link
    * detailedResultOf}.
    */
   async evidenceOf(read: ReadAction): Promise<() => JsonValue> {
     const { submission, witness } = read.action;
-    if (witness?.method !== 'read_back' || witness.evidence_digest === null) return () => null;
+    if (witness === null || !OBSERVED.has(witness.method) || witness.evidence_digest === null) return () => null;
     const name = { owner: submission.action, kind: 'observation' as const, digest: witness.evidence_digest };
     const body = await this.bodyOf(read, name);
     return () => (typeof body === 'object' && body !== null ? { ...body } : valueIn(body));
@@ -159,6 +159,9 @@ export class ActionReader {
     return null;
   }
 }
+
+/** Methods whose evidence is a document of its own. */
+const OBSERVED: ReadonlySet<WitnessVerdict['method']> = new Set(['read_back', 'change_log']);
 
 const isStored = ({ events }: ReadAction, digest: Digest): boolean =>
   events.some(({ event }) => {

@@ -152,7 +152,8 @@ const Result = ({ result, deed }: { readonly result: unknown; readonly deed: str
 const WitnessDetail = ({ detail }: { readonly detail: NonNullable<ActionDetail['witness']>['detail'] }) => {
   if (detail === null) return null;
   if (isRemoved(detail)) return <Removed />;
-  return <Compared evidence={detail} />;
+  // Of a change log, the summary says what it shows.
+  return 'differs' in detail ? <Compared evidence={detail} /> : null;
 };
 
 const Compared = ({ evidence }: { readonly evidence: Schemas['ReadBackEvidence'] }) => {

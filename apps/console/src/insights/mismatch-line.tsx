@@ -51,7 +51,7 @@ export const MismatchLine = ({ items, from }: { readonly items: readonly Attenti
  */
 const differenceOf = (action: Schemas['ActionDetail'] | undefined): string | null => {
   const detail = action?.witness?.detail;
-  if (detail === null || detail === undefined || 'removed' in detail) return null;
+  if (detail === null || detail === undefined || !('differs' in detail)) return null;
   const [path] = detail.differs;
   if (path === undefined) return null;
   const [expected, observed] = [detail.expected, detail.observed] as Readonly<Record<string, unknown>>[];

@@ -3562,10 +3562,10 @@ export interface components {
             level: components["schemas"]["Level"];
             verdict: components["schemas"]["Verdict"];
             /**
-             * @description `read_back`: a read of what the tool changed. `none`: nobody could say.
+             * @description `read_back`: a read of what the tool changed. `change_log`: the change log of the database that it changed. `none`: nobody could say.
              * @enum {string}
              */
-            method: "reported" | "edge_reported" | "read_back" | "none";
+            method: "reported" | "edge_reported" | "read_back" | "change_log" | "none";
             /** @description Only on the gate's own answers. */
             reasons?: string[];
             summary: string;
@@ -3592,7 +3592,7 @@ export interface components {
                  * @description The evidence of a check. Null where there is none: at level L0, where the tool's own word is
                  *     all there is, and where nothing was read. Its RFC 8785 form has the digest that the deed names.
                  */
-                detail: null | components["schemas"]["ReadBackEvidence"] | components["schemas"]["RemovedBody"];
+                detail: null | components["schemas"]["ReadBackEvidence"] | components["schemas"]["ChangeLogEvidence"] | components["schemas"]["RemovedBody"];
             }) | null;
             /** @description As it was judged. Null where it is lost, which an audit names. */
             request: null | {
@@ -3648,6 +3648,68 @@ export interface components {
             observed: Record<string, never>;
             /** @description The paths that are unequal. */
             differs: string[];
+        };
+        /**
+         * @description What the change log of the database shows of the call's transaction, as docs/change-log-evidence.md describes it. An
+         *     agent key does not get `rows`, since its role may not read all that the log holds.
+         */
+        ChangeLogEvidence: {
+            /** @constant */
+            v: 1;
+            /** @constant */
+            kind: "change_log";
+            action: string;
+            attempt: number;
+            /** @description The low 32 bits of the transaction's id. */
+            xid: number;
+            /** @description Where the commit lies in the log: `X/Y` in hexadecimal digits. */
+            commit_lsn: string;
+            /** @description By the clock of the database. */
+            committed_at: string;
+            tables: {
+                /** @description `schema.table` */
+                table: string;
+                insert: number;
+                update: number;
+                delete: number;
+                truncate: number;
+                /** @enum {string} */
+                replica_identity: "default" | "nothing" | "full" | "index";
+            }[];
+            tables_left_out: number;
+            /** @description By table, its columns in order. */
+            columns: {
+                [key: string]: {
+                    name: string;
+                    type: string;
+                    is_key: boolean;
+                }[];
+            };
+            rows?: {
+                table: string;
+                /** @enum {string} */
+                kind: "insert" | "update" | "delete";
+                key?: components["schemas"]["RowImage"];
+                old: components["schemas"]["RowImage"] | null;
+                new: components["schemas"]["RowImage"] | null;
+            }[];
+            /** @description How many rows were changed. */
+            rows_total: number;
+            /** @description How many of them, the first ones, are here. */
+            rows_kept: number;
+        };
+        /**
+         * @description By column: a text as the database wrote it, null for NULL, `{unchanged: true}` for a long value that was left alone, or
+         *     `{begins, bytes, digest}` for one that is cut. What the log does not hold has no member.
+         */
+        RowImage: {
+            [key: string]: (string | null) | {
+                /** @constant */
+                unchanged?: true;
+                begins?: string;
+                bytes?: number;
+                digest?: string;
+            };
         };
         /**
          * @description Stands for a request or a result whose days are over (`retention_days` of the organization, counted from the

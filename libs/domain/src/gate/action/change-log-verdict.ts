@@ -46,7 +46,7 @@ export const verdictOf = (
 /** Of a transaction that the log shows although the call was reported as failed. */
 export const contradictionOf = (seen: SeenTransaction): Judgement => ({
   ...judged('MISMATCH', ['row_count'], seen),
-  summary: `The call was reported as failed, and the database's change log shows that it committed: ${changesIn(seen)}.`,
+  summary: `The call was reported as failed, and the database’s change log shows that it committed: ${changesIn(seen)}.`,
 });
 
 const judged = (verdict: Verdict, reasons: readonly ChangeLogReason[], seen: SeenTransaction): Judgement => ({
@@ -70,9 +70,15 @@ const compare = (said: StatementSaid, transaction: CommittedTransaction | null, 
   const named = new Map(said.tables.map((table) => [table.table, table]));
   for (const table of seen.tables)
     compareTable(table, { named: named.get(table.table), isFree: free.has(table.table) }, found);
+  if (!wereTruncated(said, free, seen)) found.mismatches.add('row_count');
   compareCounts({ said, free, named }, transaction, seen, found);
   return found;
 };
+
+/** TRUNCATE has no rows that could be counted, but its tables are in the log even if they were empty. */
+const wereTruncated = ({ kind, tables }: StatementSaid, free: ReadonlySet<string>, seen: SeenTransaction): boolean =>
+  kind !== 'truncate' ||
+  tables.every(({ table }) => free.has(table) || seen.tables.some((one) => one.table === table && one.truncate > 0));
 
 /** Whether it is the transaction on record, and it carries the mark of this call alone. */
 const isSame = (
@@ -202,11 +208,11 @@ const summaryOf = (verdict: Verdict, reasons: readonly ChangeLogReason[], seen: 
   const changes = changesIn(seen);
   switch (verdict) {
     case 'VERIFIED':
-      return `The database's change log shows ${changes}.`;
+      return `The database’s change log shows ${changes}.`;
     case 'MISMATCH':
-      return `The database's change log does not show what was said: ${reasons.join(', ')}. It shows ${changes}.`;
+      return `The database’s change log does not show what was said: ${reasons.join(', ')}. It shows ${changes}.`;
     case 'UNVERIFIABLE':
-      return `The database's change log shows ${changes}, and cannot say the rest: ${reasons.join(', ')}.`;
+      return `The database’s change log shows ${changes}, and cannot say the rest: ${reasons.join(', ')}.`;
   }
 };
 

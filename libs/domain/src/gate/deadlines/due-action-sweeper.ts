@@ -23,8 +23,9 @@ export interface DueSweepResult {
 }
 
 /**
- * Ends actions that were not decided or reported in time (rule GATE-6). It compares their deadlines with the time of
- * day, in which they were set; a clock that jumps ahead only ends actions early that would expire anyway. Several
+ * Ends actions that were not decided, reported or witnessed in time (rule GATE-6). It compares their deadlines with the time of
+ * day, in which they were set; a clock that jumps ahead only ends actions early that would expire anyway, and what a
+ * change log says later amends the witness. Several
  * sweepers may run at once, and race with a late decision or report: the expected revision lets one of them win. An
  * action that fails is logged and does not hold up the others.
  */
@@ -91,13 +92,15 @@ export class DueActionSweeper {
     // count as a repetition of the first, and both would report the action as ended by them.
     const commandId = `${kind}-due:${newClaim('', this.gate.randomness).claim}`;
     const metadata = { org, actor: SYSTEM, requestId: null, commandId, correlation: id, now };
-    const command: ActionCommand = { type: ENDS[kind], data: {}, metadata };
+    const command: ActionCommand = { ...ENDS[kind], metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata, { known: folded });
     if (events.length > 0) this.bus.publish(actionChannel(id), 'recorded');
     return events.length > 0;
   }
 }
 
-const ENDS = { approval: 'ExpireApproval', edge: 'GiveUpEdge' } as const satisfies Readonly<
-  Record<DueKind, ActionCommand['type']>
->;
+const ENDS = {
+  approval: { type: 'ExpireApproval', data: {} },
+  edge: { type: 'GiveUpEdge', data: {} },
+  witness: { type: 'GiveUpWitness', data: { reason: 'timeout' } },
+} as const satisfies Readonly<Record<DueKind, Pick<ActionCommand, 'type' | 'data'>>>;

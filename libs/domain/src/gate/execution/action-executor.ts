@@ -31,9 +31,11 @@ import {
 } from '../action/index.js';
 import type { Sharer } from './fair-shares.js';
 import type { GateKernel } from '../kernel/index.js';
+import { AttemptProgress } from './attempt-progress.js';
 import { ClaimsUnderWay, type HeldClaims } from './claims-under-way.js';
 import { type Accepted } from './execution-starter.js';
 import { judgedArguments, judgedTool, whyHeldNow } from '../judgement/index.js';
+import { LostExecutions } from './lost-executions.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { ReadBack } from '../witness/index.js';
 import { newClaim, executedBy, SendBarrier } from '../sending/index.js';
@@ -96,6 +98,7 @@ export class ActionExecutor {
   private readonly dropped = new Set<string>();
   private readonly recorder: OutcomeRecorder;
   private readonly reads: ReadBack;
+  private readonly lost: LostExecutions;
 
   constructor(
     private readonly gate: GateKernel,
@@ -106,6 +109,7 @@ export class ActionExecutor {
   ) {
     this.recorder = new OutcomeRecorder(gate, bus, logger);
     this.reads = new ReadBack(gate, payloads, bus, logger);
+    this.lost = new LostExecutions(gate, bus, logger);
   }
 
   /**
@@ -119,6 +123,11 @@ export class ActionExecutor {
   /** Does the read-back of an execution whose executor is gone. A read may be repeated. */
   readBack(id: ActionId): Promise<void> {
     return this.underWay.during(this.reads.confirm(id));
+  }
+
+  /** Ends an execution whose executor is gone, by what the system says became of it. */
+  async settleLost(id: ActionId, lost: Parameters<LostExecutions['settle']>[1]): Promise<void> {
+    if (await this.underWay.during(this.lost.settle(id, lost))) await this.readBack(id);
   }
 
   /** The connector and organization for which the action takes a place; null if the action does not exist. */
@@ -217,13 +226,18 @@ export class ActionExecutor {
       const { id, args, deadlineMonotonicMs, held } = run;
       const found = folded === first ? run.found : null;
       held.add(attempt.claim);
+      const progress = new AttemptProgress(this.gate, this.logger, attempt, folded);
       const outcome = args
-        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs, found })
+        ? await this.attempt({ id, action, attempt, args, deadlineMonotonicMs, found }, progress)
         : failedOutcome('service_unavailable', ARGUMENTS_GONE);
-      const next = outcome.retryAfterMs === null ? NO_OTHER : await this.tryAgain(run, { folded, attempt, outcome });
+      const next =
+        outcome.retryAfterMs === null
+          ? NO_OTHER
+          : await this.tryAgain(run, { folded: progress.folded, attempt, outcome });
       if (!next.claimed) {
-        const recorded = await this.recorder.recordPatiently({ folded, attempt, outcome, withdrawn: next.withdrawn });
-        if (next.withdrawn !== null) this.withdrawn.delete(next.withdrawn);
+        const { withdrawn } = next;
+        const recorded = await this.recorder.recordPatiently({ folded: progress.folded, attempt, outcome, withdrawn });
+        if (withdrawn !== null) this.withdrawn.delete(withdrawn);
         return this.confirmed(recorded, held);
       }
       folded = next.claimed;
@@ -278,13 +292,13 @@ export class ActionExecutor {
    * not sent and the connector has changed meanwhile, the reason may be out of date, so the call is built again with
    * the current connector.
    */
-  private async attempt(execution: Execution): Promise<CallOutcome> {
+  private async attempt(execution: Execution, progress: AttemptProgress): Promise<CallOutcome> {
     const ref = connectorRefOf(execution.action.submission);
     let connector = await this.remembered(ref, execution);
     if (connector === null) return failedOutcome('service_unavailable', CONNECTOR_UNREAD);
     for (let look = 1; ; look += 1) {
       const barrier = new SendBarrier(this.gate, this.logger, executedBy(execution), connector.revision);
-      const outcome = await this.send(execution, connector.state, barrier);
+      const outcome = await this.send(execution, connector.state, { barrier, progress });
       if (outcome.hasSent || barrier.hasOpened) return outcome;
       const current = await this.connectorNow(execution);
       if (current === null || current.revision === connector.revision) return outcome;
@@ -315,7 +329,11 @@ export class ActionExecutor {
     }
   }
 
-  private async send(execution: Execution, state: ConnectorState, barrier: SendBarrier): Promise<CallOutcome> {
+  private async send(
+    execution: Execution,
+    state: ConnectorState,
+    { barrier, progress }: { readonly barrier: SendBarrier; readonly progress: AttemptProgress },
+  ): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
     const found = judgedTool(this.gate.registry, action, state);
     if (!found) {
@@ -333,7 +351,7 @@ export class ActionExecutor {
         traceparent: forwardedTrace(action.submission, `attempt ${attempt.attempt}`),
         deadlineMonotonicMs: execution.deadlineMonotonicMs,
         mayStillSend: (hasSent) => barrier.mayStillSend(hasSent),
-        recordProgress: () => Promise.resolve('service_unavailable'),
+        recordProgress: (said) => progress.record(said),
       });
     } catch (error) {
       // A driver must not throw. If it does, nobody knows whether it has sent the call.

@@ -14,6 +14,7 @@ import {
   actionDecider,
   awaitsReadBack,
   currentAttempt,
+  progressOf,
   remainingAtClaimMs,
   type Action,
   type ExecutionAttempt,
@@ -202,9 +203,14 @@ export class ExecutionSweeper {
     if (!isPastDeadline && isRepeatableNow(action, now)) {
       return this.takeovers.begin(action.submission, id, attempt, signal);
     }
+    const lost = { claim, isExecutorSilent, isPastDeadline };
+    if (progressOf(action, attempt.attempt) !== null) {
+      const settled = (): Promise<void> => this.runs.executor.settleLost(id, lost);
+      return this.takeovers.beginSettling(action.submission, id, settled, signal);
+    }
     this.logger.warn('an execution lost its executor and is given up', { action_id: id, attempt: attempt.attempt });
     const metadata = this.metadata(action, `give-up:${claim}`);
-    const command = { type: 'GiveUpExecution' as const, data: { claim, isExecutorSilent, isPastDeadline }, metadata };
+    const command = { type: 'GiveUpExecution' as const, data: lost, metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata);
     // The read-back starts at once, because the next sweep is seconds away.
     if (events.length > 0 && action.ready?.hasReadBack === true) {

@@ -1,4 +1,4 @@
-import { digestOf } from '#libs/crypto';
+import { digestOf, type Digest } from '#libs/crypto';
 import type { CallOutcome } from '../../connectors/index.js';
 import {
   actionChannel,
@@ -8,11 +8,12 @@ import {
   type Folded,
   type Logger,
   type Payload,
+  type Timestamp,
   timestampOf,
 } from '../../kernel/index.js';
 import {
   actionDecider,
-  type ExecutionOutcome,
+  type FoundOutcome,
   beganAt,
   type Action,
   type ExecutionAttempt,
@@ -62,20 +63,11 @@ export class OutcomeRecorder {
     const now = timestampOf(this.gate.clock.nowMs());
     const startedAt = beganAt(action, attempt);
     const result = outcome.result === null ? null : resultOf(action, outcome.result);
-    const data: ExecutionOutcome = {
-      status: outcome.status,
-      error_code: outcome.errorCode,
-      error_message: outcome.errorMessage,
-      result_digest: result?.digest ?? null,
-      started_at: startedAt,
-      finished_at: now,
-      latency_ms: Math.max(0, Date.parse(now) - Date.parse(startedAt)),
-      ...(outcome.cost === undefined ? {} : { cost: outcome.cost }),
-    };
+    const found = foundOutcome(outcome, result?.digest ?? null, { startedAt, now });
     const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
     const command = {
       type: 'RecordOutcome' as const,
-      data: { claim: attempt.claim, outcome: data, withdrawn },
+      data: { claim: attempt.claim, ...found, withdrawn },
       metadata,
     };
     const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload: result });
@@ -87,6 +79,25 @@ export class OutcomeRecorder {
     return after;
   }
 }
+
+/** A driver's outcome as commands hold it. */
+export const foundOutcome = (
+  { status, errorCode, errorMessage, cost, transaction }: CallOutcome,
+  result_digest: Digest | null,
+  { startedAt, now }: { readonly startedAt: Timestamp; readonly now: Timestamp },
+): FoundOutcome => ({
+  outcome: {
+    status,
+    error_code: errorCode,
+    error_message: errorMessage,
+    result_digest,
+    started_at: startedAt,
+    finished_at: now,
+    latency_ms: Math.max(0, Date.parse(now) - Date.parse(startedAt)),
+    ...(cost === undefined ? {} : { cost }),
+  },
+  ...(transaction === undefined ? {} : { transaction }),
+});
 
 const resultOf = ({ submission }: LivingAction, body: string): Payload => {
   const { action: owner, org } = submission;

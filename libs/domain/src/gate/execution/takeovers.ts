@@ -21,7 +21,7 @@ interface Takeover {
 }
 
 /**
- * Takes over executions and read-backs whose executor is gone. A sweep starts takeovers and does not wait for them,
+ * Takes over executions and read-backs whose executor is gone, and asks what became of those that cannot be taken over. A sweep starts takeovers and does not wait for them,
  * because an upstream may hang. Places are shared as {@link FairShares} says. A takeover without a place starts when a
  * place is given back; if it had to wait for the next sweep, each sweep could recover only one placeful of a connector,
  * however fast its calls are. Both kinds of work load the action again before they do anything.
@@ -57,6 +57,12 @@ export class Takeovers {
       work: () => this.executor.readBack(id),
       signal,
     });
+  }
+
+  /** The same for an execution that may not be repeated: it is ended, by what is found out about it. */
+  beginSettling(sharer: Sharer, id: ActionId, work: () => Promise<void>, signal?: AbortSignal): boolean {
+    const message = 'an execution lost its executor, and the system is asked what became of it';
+    return this.start(id, { sharer, message, attempt: undefined, work, signal });
   }
 
   private start(id: ActionId, takeover: Takeover): boolean {

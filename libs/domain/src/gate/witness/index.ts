@@ -1,2 +1,3 @@
+export { ChangeLogWitness, type PostconditionOf } from './change-log-witness.js';
 export { ConfirmAgain, ConfirmAgainHandler } from './confirm-again.handler.js';
 export { ReadBack } from './read-back.js';
