@@ -1,10 +1,4 @@
-import {
-  type ChangeLogVerdicts,
-  type DecoderAddress,
-  hasPassed,
-  type WaitingAction,
-  type WaitingActions,
-} from '#libs/domain/witness';
+import { type ChangeLogVerdicts, type DecoderAddress, hasPassed, type WaitingActions } from '#libs/domain/witness';
 
 /** What becomes of actions whose transaction the change log does not bring. */
 export class WaitingVerdicts {
@@ -19,7 +13,7 @@ export class WaitingVerdicts {
    * `start` nobody says that, for this decoder was not there.
    */
   async readUpTo(position: string, start: string): Promise<void> {
-    for (const { action, commitLsn } of await this.all()) {
+    for (const { action, commitLsn } of await this.waiting.of(this.of.org, this.of.connector)) {
       if (commitLsn === null) continue;
       if (hasPassed(start, commitLsn)) await this.verdicts.giveUp(action, 'decoder_down');
       else if (hasPassed(position, commitLsn)) await this.verdicts.reportAbsence(action, 'transaction_missing');
@@ -28,10 +22,7 @@ export class WaitingVerdicts {
 
   /** A part of the log will never be read. */
   async giveUp(reason: 'slot_invalidated' | 'log_restored'): Promise<void> {
-    for (const { action } of await this.all()) await this.verdicts.giveUp(action, reason);
-  }
-
-  private all(): Promise<readonly WaitingAction[]> {
-    return this.waiting.of(this.of.org, this.of.connector);
+    const all = await this.waiting.allOf(this.of.org, this.of.connector);
+    for (const { action } of all) await this.verdicts.giveUp(action, reason);
   }
 }

@@ -23,12 +23,16 @@ export interface WaitingAction {
   readonly commitLsn: string | null;
 }
 
-/**
- * The actions of a connector that wait for its change log: all that had begun to wait when it was asked. One that has its
- * verdict by now may be among them.
- */
+/** The actions of a connector that wait for its change log. One that has its verdict by now may be among them. */
 export interface WaitingActions {
+  /** One that has just begun to wait may be left out. */
   of(org: OrgId, connector: ConnectorId): Promise<readonly WaitingAction[]>;
+
+  /**
+   * All that had begun to wait when it was asked.
+   * @throws {StoreUnavailable} nobody can say now
+   */
+  allOf(org: OrgId, connector: ConnectorId): Promise<readonly WaitingAction[]>;
 }
 
 /** What a mark says that was made with the key of this connector, for exactly this transaction. */

@@ -52,10 +52,10 @@ import { type ConnectorHealth, ConnectorStreams, ToolRecorder, type Vault } from
 import type { DecoderRows } from '#libs/domain/witness';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { PostgresApprovalPlaces } from '../approvals/index.js';
-import { approvalLink, baseUrlOf, parseKurrentUrl, signInLink, type Config } from '../config/index.js';
+import { approvalLink, baseUrlOf, signInLink, type Config } from '../config/index.js';
 import { PostgresConnectorHealth, PostgresDecoderRows } from '../connector-health/index.js';
 import { ConnectorDrivers, loadSqlParser, type SqlParser } from '../connectors/index.js';
-import { EgressDoor, endpointOf, publicEndpointOf, type OwnEndpoint } from '../egress/index.js';
+import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
 import {
   PepperIds,
   PostgresBudgetReservations,
@@ -78,7 +78,6 @@ import {
 import { ServiceMetrics } from '../metrics/index.js';
 import { SmtpMailer } from '../mail/index.js';
 import { KeptMails, SmtpMailSender } from '../people/index.js';
-import { DatabaseClient } from '../postgres/index.js';
 import {
   LocalProjectionProgress,
   LocalProjections,
@@ -93,6 +92,7 @@ import { peopleRowsOf, type PeopleRows } from './people-rows.js';
 import { openSecrets, type Secrets } from './secrets.js';
 import { bellsOf, type Bells } from './bells.js';
 import { administrationBus } from './commands.js';
+import { settledEndpoints } from './settled-endpoints.js';
 
 const NOT_INITIALIZED =
   'init has not been run on this database: there is no organization and no seal key, and every call is refused; run ' +
@@ -383,19 +383,3 @@ export class Deployment {
     return new KeptMails(env === 'dev' ? (text) => process.stdout.write(text) : null);
   }
 }
-
-/** What every process of the deployment knows as its own, whether it listens or not (rule EGRESS-6). */
-const settledEndpoints = (config: Config, connectionString: string): readonly OwnEndpoint[] => {
-  const { baseUrl, host, port, redisUrl, eventStoreUrl, metricsAddress } = config;
-  // As the driver reads it: host and port may stand in the query.
-  const database = new DatabaseClient({ connectionString });
-  return [
-    // A folder is that of a socket on this machine, which no connector dials.
-    ...(database.host.startsWith('/') ? [] : [{ host: database.host, port: database.port }]),
-    ...(redisUrl === null ? [] : [endpointOf(redisUrl)]),
-    ...(eventStoreUrl === null ? [] : parseKurrentUrl(eventStoreUrl).nodes),
-    ...(baseUrl === null ? [] : [publicEndpointOf(baseUrl)]),
-    ...(port === 0 ? [] : [{ host, port }]),
-    ...(metricsAddress === null ? [] : [metricsAddress]),
-  ];
-};

@@ -14,6 +14,7 @@ export {
 export { type PublicEventReach, PublicEventReads } from './events/public-event-reads.js';
 export { PublicEventRow } from './events/public-event.row.js';
 export { ActionRow } from './gate/action.row.js';
+export { WaitingActionReads } from './gate/waiting-action-reads.js';
 export { ApprovalRow } from './approvals/approval.row.js';
 export { HourlyCountRow } from './insights/hourly-count.row.js';
 export { HourlyTotalRow } from './insights/hourly-total.row.js';

@@ -22,6 +22,10 @@ export class FakeVerdicts implements ChangeLogVerdicts, WaitingActions {
     return Promise.resolve([...this.waiting.values()]);
   }
 
+  allOf(): Promise<readonly WaitingAction[]> {
+    return this.of();
+  }
+
   async report(action: ActionId, attempt: number, seen: LoggedTransaction): Promise<'recorded' | 'known' | 'not_ours'> {
     this.reports += 1;
     await this.gate;
