@@ -47,6 +47,17 @@ export const CONNECTORS: RefusalGroup = {
       },
     },
     {
+      rule: 'a checklist to be made anew after ten tests within a minute',
+      verdict: [429, 'rate_limit_error', 'rate_limited', null],
+      headers: { 'retry-after': /^\d+$/ },
+      provoke: async ({ admin }) => {
+        await admin('POST', '/v1/connectors', { json: connector({ name: 'watched' }) });
+        for (let count = 0; count < TESTS_A_MINUTE; count += 1) await admin('POST', '/v1/connectors/watched/test');
+        await admin('PATCH', '/v1/connectors/watched', { json: { config: configOf('http://127.0.0.1:10') } });
+        return admin('GET', '/v1/connectors/watched/readiness');
+      },
+    },
+    {
       rule: 'accepting a definition that no server shows',
       verdict: conflict('tools[0].definition_digest'),
       provoke: ({ admin }) => {

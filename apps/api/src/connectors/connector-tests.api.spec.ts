@@ -199,6 +199,55 @@ describe('POST /v1/connectors/{id}/test', () => {
   });
 });
 
+describe('GET /v1/connectors/{id}/readiness', () => {
+  const readiness = (name: string) => send('GET', `/v1/connectors/${name}/readiness`);
+
+  it('makes the checklist and keeps it as health where none was made, and changes no log', async () => {
+    const name = await made();
+    const before = await bench.store.head();
+    const { status, json } = await readiness(name);
+    expect([status, json?.['object'], json?.['status']]).toEqual([200, 'connector_test', 'passing']);
+    expect(await bench.store.head()).toBe(before);
+    expect(await healthOf(name)).toMatchObject({ status: 'passing', last_test: json });
+  });
+
+  it('answers the checklist of a moment ago again, and asks nobody', async () => {
+    const name = await made();
+    const tested = (await test(name)).json;
+    const sent = upstream.requests.length;
+    for (let count = 0; count < 20; count += 1) expect((await readiness(name)).json).toEqual(tested);
+    expect(upstream.requests).toHaveLength(sent);
+  });
+
+  it('makes it anew where it is of an earlier time, config or credential', async () => {
+    const name = await made();
+    const tested = (await test(name)).json;
+    await store(name, 'another-token-0123456789');
+    const again = (await readiness(name)).json;
+    expect(again?.['credential_version']).not.toBe(tested?.['credential_version']);
+    await send('PATCH', `/v1/connectors/${name}`, { config: configOf({ timeout_ms: 9_000 }) });
+    expect((await readiness(name)).json?.['config_hash']).not.toBe(again?.['config_hash']);
+    const aged = `update connectors.health
+        set tested_ms = tested_ms - 60000, test = jsonb_set(test::jsonb, '{testedAt}', '"2020-01-01T00:00:00.000Z"')::text
+      where name = $1`;
+    await bench.pool.query(aged, [name]);
+    expect((await readiness(name)).json?.['tested_at']).not.toMatch(/^2020/);
+  });
+
+  it('shares its minute with the tests', async () => {
+    const name = await made();
+    for (let count = 0; count < 10; count += 1) expect((await test(name)).status).toBe(200);
+    await store(name, 'another-token-0123456789');
+    const { status, error, headers } = await readiness(name);
+    expect([status, error['code']]).toEqual([429, 'rate_limited']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('is not found where there is no such connector', async () => {
+    expect((await readiness('absent')).status).toBe(404);
+  });
+});
+
 /** Holds the answer of the upstream until it is released. */
 const held = (): { readonly reached: Promise<void>; release(): void } => {
   let release: () => void = () => undefined;

@@ -1,7 +1,7 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import { ConnectorTests } from '#libs/domain/connectors';
-import { CHANGE } from '../control-plane.js';
+import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -11,7 +11,7 @@ import { connectorTestView } from './connector.view.js';
 /** The longest request that a config allows takes a minute; the checks before it have a quarter of one. */
 const TEST_TIMEOUT_MS = 90_000;
 
-@Controller('v1/connectors/:id/test')
+@Controller('v1/connectors/:id')
 export class ConnectorTestsController {
   constructor(
     private readonly tests: ConnectorTests,
@@ -19,10 +19,17 @@ export class ConnectorTestsController {
   ) {}
 
   /** Waits for the system's answer, and tells what came of it. Reads alone: no event, no deed. */
-  @Post()
+  @Post('test')
   @HttpCode(200)
   @Route({ ...CHANGE, timeoutMs: TEST_TIMEOUT_MS })
   async test(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     return connectorTestView(await this.tests.test(await this.answers.addressOf(exchange.caller.org, id)));
+  }
+
+  /** The same checklist for whoever may only look: of a moment ago, or made now. */
+  @Get('readiness')
+  @Route({ ...READ, timeoutMs: TEST_TIMEOUT_MS })
+  async readiness(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    return connectorTestView(await this.tests.readiness(await this.answers.addressOf(exchange.caller.org, id)));
   }
 }

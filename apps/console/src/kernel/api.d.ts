@@ -506,6 +506,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connectors/{id}/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The checklist of a connector, as it is now
+         * @description The checklist of `POST /v1/connectors/{id}/test`, for whoever may only look: that of the last test where it began in the
+         *     last 10 seconds and config and credential are the same since, else of one that is made for this answer and kept as the
+         *     connector's health. Tests of both routes together are at most 10 a minute and connector.
+         */
+        get: operations["getConnectorReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connectors/{id}/tools": {
         parameters: {
             query?: never;
@@ -6978,6 +7003,64 @@ export interface operations {
             409: components["responses"]["Conflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConnectorReadiness: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "connector_test",
+                     *       "connector": "con_01h2xcejqtf2nbrexx3vqjhp49",
+                     *       "status": "warnings",
+                     *       "checks": [
+                     *         {
+                     *           "check": "replica_identity",
+                     *           "status": "passed",
+                     *           "detail": "Every published table has a replica identity.",
+                     *           "fix": null
+                     *         },
+                     *         {
+                     *           "check": "slot_size",
+                     *           "status": "failed",
+                     *           "detail": "max_slot_wal_keep_size is not set, so a slot that nobody reads may fill the disk of the database.",
+                     *           "fix": "ALTER SYSTEM SET max_slot_wal_keep_size = '10GB';\nSELECT pg_reload_conf();\n"
+                     *         }
+                     *       ],
+                     *       "tested_at": "2026-10-01T09:00:00.000Z",
+                     *       "config_hash": "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+                     *       "credential_version": "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectorTest"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];

@@ -1,10 +1,10 @@
-import { type Clock, DomainError, type OrgId, timestampOf } from '../../kernel/index.js';
+import { type Clock, DomainError, epochMsOf, type OrgId, timestampOf } from '../../kernel/index.js';
 import { commonChecks, type CommonCheckParts } from '../common-checks.js';
 import type { ConnectorDriver } from '../connector-driver.port.js';
 import { type ConnectorHealth, TESTS_A_MINUTE } from '../connector-health.port.js';
 import { type LiveConnector, isLive } from '../connector.state.js';
 import type { ConnectorStreams } from '../connector-streams.js';
-import { type ConnectorCheck, type ConnectorTest, runChecks } from '../connector-test.js';
+import { type ConnectorCheck, type ConnectorTest, healthOf, runChecks } from '../connector-test.js';
 import type { ConnectorType } from '../connector.events.js';
 import { changeSince } from './change-since.js';
 import type { ConnectorAddress } from './connector.messages.js';
@@ -12,12 +12,15 @@ import type { ConnectorAddress } from './connector.messages.js';
 /** Of a test: the longest request that a config allows takes a minute, and what stands around it moments. */
 const TEST_TIME_MS = 75_000;
 
+/** So long a checklist is answered again as it is: whoever watches a set-up asks often, and the system is not asked each time. */
+const FRESH_MS = 10_000;
+
 interface ConnectorTestParts extends CommonCheckParts {
   readonly registry: { driverOf(type: ConnectorType): ConnectorDriver | null };
   readonly clock: Clock;
 }
 
-/** `POST /v1/connectors/{id}/test`: whether a connector works, found by reading alone. */
+/** `POST /v1/connectors/{id}/test` and `GET /v1/connectors/{id}/readiness`: whether a connector works, found by reading alone. */
 export class ConnectorTests {
   constructor(
     private readonly connectors: ConnectorStreams,
@@ -52,6 +55,24 @@ export class ConnectorTests {
       throw new DomainError('not_found');
     }
     return test;
+  }
+
+  /**
+   * The checklist of now: that of the last test where it speaks of this config and credential and began a moment ago, else of
+   * one that is made. It counts as a test like any other.
+   * @throws {DomainError} as {@link test}
+   */
+  async readiness(address: ConnectorAddress): Promise<ConnectorTest> {
+    const connector = await this.connectors.live(address);
+    const last = (await this.health.lastOf([connector.id])).get(connector.id) ?? null;
+    if (last !== null && healthOf(connector, last) !== 'not_tested' && this.isFresh(last)) return last;
+    return this.test({ org: connector.org, name: connector.name, connector: connector.id });
+  }
+
+  /** A clock that was set back makes none fresher. */
+  private isFresh({ testedAt }: ConnectorTest): boolean {
+    const ageMs = this.parts.clock.nowMs() - epochMsOf(testedAt);
+    return ageMs >= 0 && ageMs < FRESH_MS;
   }
 
   /** The common checks, those that the type has instead of one, and those that it has beside them. */
