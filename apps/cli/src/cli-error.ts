@@ -10,7 +10,7 @@ export const EXIT = {
   refused: 1,
   /** The command could not be run: how it was called, settings, files, the database, or a fault of ours. */
   unusable: 2,
-  /** `doctor`, `policies` and `connectors`: the service did not take the API key (rule OPS-4). */
+  /** `doctor`, `policies`, `connectors` and `database`: the service did not take the API key (rule OPS-4). */
   keyRefused: 3,
 } as const;
 

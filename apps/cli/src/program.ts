@@ -7,6 +7,7 @@ import { registerAuditCommand } from './commands/audit.command.js';
 import { registerBackupCommands } from './commands/backup.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
 import { registerConnectorsCommands } from './commands/connectors.command.js';
+import { registerDatabaseCommands } from './commands/database.command.js';
 import { registerDoctorCommand } from './commands/doctor.command.js';
 import { registerEventsCommands } from './commands/events.command.js';
 import { registerInitCommand } from './commands/init.command.js';
@@ -98,10 +99,11 @@ const buildProgram = (context: CommandContext): Command => {
   registerIntentCommands(program, context);
   registerPoliciesCommands(program, context);
   registerConnectorsCommands(program, context);
+  registerDatabaseCommands(program, context);
   return withExamples(
     program,
     'npm run ags -- init',
     'npm run ags -- agents stop agt_... --reason "Wrong refunds"',
     'npm run ags -- keys revoke key_...',
-  ).addHelpText('after', '  3  `doctor`, `policies` and `connectors`: the service refused the API key');
+  ).addHelpText('after', '  3  `doctor`, `policies`, `connectors` and `database`: the service refused the API key');
 };

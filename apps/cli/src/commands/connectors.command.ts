@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ConnectorTest } from '#libs/domain/connectors';
-import { parseId } from '#libs/domain/kernel';
 import { fileArgument, urlArgument } from '../arguments.js';
-import { CliError, EXIT, usage } from '../cli-error.js';
+import { EXIT } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
+import { foundConnector, requireConnector } from '../connector-named.js';
 import { callService, type ServiceOptions } from '../service-call.js';
 import { present, table } from '../terminal.js';
 
@@ -45,27 +45,14 @@ export const registerConnectorsCommands = (program: Command, context: CommandCon
       .action(async (connector: string, options: TestOptions) => {
         await requireConnector(connector);
         const answer = await callService(options, `/v1/connectors/${connector}/test`, {}, TEST_TIMEOUT_MS);
-        if (!answer.isOk) {
-          const { code, message } = answer.error;
-          if (code !== 'not_found') throw new CliError('usage', message);
-          throw new CliError(code, `The organization of this key has no connector ${connector}.`, EXIT.refused);
-        }
-        const test = answer.body as unknown as ShownTest;
+        const body = foundConnector(connector, answer);
+        const test = body as unknown as ShownTest;
         if (test.status === 'failing') context.exitCode = EXIT.refused;
-        present(context.terminal, options.json === true, { objects: [answer.body], text: textOf(connector, test) });
+        present(context.terminal, options.json === true, { objects: [body], text: textOf(connector, test) });
       }),
     'npm run ags -- connectors test crm',
     'npm run --silent ags -- connectors test crm --url https://ags.example.com --json',
   ).addHelpText('after', '  3  the service refused the API key');
-};
-
-const requireConnector = async (text: string): Promise<void> => {
-  // Loaded here alone: every other command would begin later for it.
-  const { isConnectorName } = await import('#libs/domain/connectors');
-  if (isConnectorName(text) || parseId('con', text) !== null) return;
-  throw usage(
-    `The name of a connector is expected, such as crm, or its con_ id, copied whole; not ${JSON.stringify(text)}.`,
-  );
 };
 
 const SUMMARIES: Readonly<Record<ShownTest['status'], string>> = {

@@ -173,5 +173,5 @@ export const readWitnessSide = (
 const one = async <Facts>(session: Session, sql: string, ...params: readonly string[]): Promise<Facts> => {
   const { rows } = await session.query(sql, params);
   const text = rows[0]?.['facts'] ?? null;
-  return (text === null ? null : JSON.parse(String(text))) as Facts;
+  return (text === null ? null : JSON.parse(text as string)) as Facts;
 };

@@ -148,7 +148,7 @@ describe('the slot', () => {
     const other = { witness: { slot: 'another', publication: bench.publication } };
     expect(await bench.finding('free_slot', other)).toMatchObject({
       status: 'failed',
-      fix: /max_replication_slots = 12/,
+      fix: expect.stringMatching(/max_replication_slots = 12/),
     });
     await owner(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name like 's%'`);
     expect((await bench.finding('free_slot', other)).status).toBe('passed');
@@ -160,7 +160,11 @@ describe('the slot', () => {
     await bench.mend(unbounded);
     await expect.poll(async () => (await bench.finding('slot_size')).status).toBe('passed');
     await owner(`insert into orders (state) select repeat('x', 1000) from generate_series(1, 20000)`);
-    expect(await bench.finding('lag')).toMatchObject({ status: 'failed', onlyWarns: true, detail: /behind by \d\d/ });
+    expect(await bench.finding('lag')).toMatchObject({
+      status: 'failed',
+      onlyWarns: true,
+      detail: expect.stringMatching(/behind by \d\d/),
+    });
     await owner(`select pg_replication_slot_advance('ags_slot', pg_current_wal_lsn())`);
     expect((await bench.finding('lag')).status).toBe('passed');
   });
@@ -178,14 +182,20 @@ describe('the slot', () => {
   });
 
   it('needs a log that is logical', async () => {
-    expect(walLevelFinding({ wal_level: 'replica' } as never)).toMatchObject({ status: 'failed', fix: /'logical'/ });
+    expect(walLevelFinding({ wal_level: 'replica' } as never)).toMatchObject({
+      status: 'failed',
+      fix: expect.stringMatching(/'logical'/),
+    });
   });
 });
 
 describe('the publication', () => {
   it('has to be there', async () => {
     await owner('drop publication ags_publication');
-    expect(await bench.finding('publication')).toMatchObject({ status: 'failed', detail: /no publication/ });
+    expect(await bench.finding('publication')).toMatchObject({
+      status: 'failed',
+      detail: expect.stringMatching(/no publication/),
+    });
     expect((await bench.finding('replica_identity')).status).toBe('skipped');
     await bench.setUp([ORDERS]);
     expect((await bench.finding('publication')).status).toBe('passed');
@@ -268,7 +278,7 @@ describe('the replica identity of published tables', () => {
     ],
   ])('is missing with %s, as PostgreSQL says, until it is FULL', async (_case, create, more) => {
     const finding = await published(create, ...more);
-    expect(finding).toMatchObject({ status: 'failed', detail: /odd/ });
+    expect(finding).toMatchObject({ status: 'failed', detail: expect.stringMatching(/odd/) });
     await owner('insert into odd values (1)');
     expect(await isUpdateRefused()).toBe(true);
     await bench.mend(finding);
@@ -311,7 +321,7 @@ describe('the replica identity of published tables', () => {
       'create table odd (id int, twice int generated always as (id * 2) stored)',
       'alter table odd replica identity full',
     );
-    expect(finding).toMatchObject({ status: 'failed', detail: /stored generated column/ });
+    expect(finding).toMatchObject({ status: 'failed', detail: expect.stringMatching(/stored generated column/) });
     await owner('insert into odd values (1)');
     expect(await isUpdateRefused()).toBe(true);
     await bench.mend(finding);
@@ -323,7 +333,7 @@ describe('the replica identity of published tables', () => {
       'create table odd (id int primary key, twice int generated always as (id * 2) virtual)',
       'alter table odd replica identity full',
     );
-    expect(finding).toMatchObject({ status: 'failed', detail: /virtual generated column/ });
+    expect(finding).toMatchObject({ status: 'failed', detail: expect.stringMatching(/virtual generated column/) });
     await owner('insert into odd values (1)');
     expect(await isUpdateRefused()).toBe(true);
     await bench.mend(finding);

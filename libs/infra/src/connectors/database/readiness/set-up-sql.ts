@@ -81,25 +81,43 @@ END`,
   );
 };
 
-const grants = ({ database, schemas, agentRole, witnessRole, witness }: SetUpTerms): readonly SetUpStatement[] => {
-  const all = [agentRole, ...(witness === null ? [] : [witnessRole])].map(quotedName).join(', ');
-  return [
-    {
-      step: 'grants',
-      what: `connecting to the database ${quotedName(database)}`,
-      sql: `GRANT CONNECT ON DATABASE ${quotedName(database)} TO ${all};`,
-    },
-    ...schemas.map((schema) => ({
-      step: 'grants' as const,
-      what: `the schema ${quotedName(schema)} for the agents`,
-      sql: `GRANT USAGE ON SCHEMA ${quotedName(schema)} TO ${quotedName(agentRole)};`,
-    })),
-  ];
-};
+/**
+ * What is held already is not granted again: PostgreSQL answers a GRANT of somebody who may not grant with a warning alone, which
+ * then says what is missing.
+ */
+const granted = (held: string, grant: string): string =>
+  doBlock(`BEGIN
+  IF NOT (${held}) THEN
+    ${grant};
+  END IF;
+END`);
+
+const grants = ({ database, schemas, agentRole, witnessRole, witness }: SetUpTerms): readonly SetUpStatement[] => [
+  ...[agentRole, ...(witness === null ? [] : [witnessRole])].map((role) => ({
+    step: 'grants' as const,
+    what: `connecting to the database ${quotedName(database)} for ${quotedName(role)}`,
+    sql: granted(
+      `has_database_privilege(${quotedText(role)}, ${quotedText(database)}, 'CONNECT')`,
+      `GRANT CONNECT ON DATABASE ${quotedName(database)} TO ${quotedName(role)}`,
+    ),
+  })),
+  ...schemas.map((schema) => ({
+    step: 'grants' as const,
+    what: `the schema ${quotedName(schema)} for the agents`,
+    sql: granted(
+      `has_schema_privilege(${quotedText(agentRole)}, ${quotedText(schema)}, 'USAGE')`,
+      `GRANT USAGE ON SCHEMA ${quotedName(schema)} TO ${quotedName(agentRole)}`,
+    ),
+  })),
+];
+
+const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
 
 /** With the sequences of its columns (`serial`): an INSERT draws from them. */
 const tableGrants = (table: SetUpTable, agentRole: string): SetUpStatement => {
   const [quoted, grantee] = [quotedTable(table), quotedName(agentRole)];
+  const [role, name] = [quotedText(agentRole), quotedText(quoted)];
+  const held = TABLE_RIGHTS.map((right) => `has_table_privilege(${role}, ${name}, '${right}')`).join(' AND ');
   return {
     step: 'table_grants',
     what: `reading and changing ${quoted} for the agents`,
@@ -107,13 +125,17 @@ const tableGrants = (table: SetUpTable, agentRole: string): SetUpStatement => {
       `DECLARE
   drawn record;
 BEGIN
-  GRANT SELECT, INSERT, UPDATE, DELETE ON TABLE ${quoted} TO ${grantee};
+  IF NOT (${held}) THEN
+    GRANT ${TABLE_RIGHTS.join(', ')} ON TABLE ${quoted} TO ${grantee};
+  END IF;
   FOR drawn IN
-    SELECT s.oid::regclass AS name FROM pg_catalog.pg_class s
+    SELECT s.oid AS id, s.oid::regclass AS name FROM pg_catalog.pg_class s
       JOIN pg_catalog.pg_depend d ON d.objid = s.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'a'
-     WHERE s.relkind = 'S' AND d.refclassid = 'pg_class'::regclass AND d.refobjid = ${quotedText(quoted)}::regclass
+     WHERE s.relkind = 'S' AND d.refclassid = 'pg_class'::regclass AND d.refobjid = ${name}::regclass
   LOOP
-    EXECUTE format('GRANT USAGE ON SEQUENCE %s TO %I', drawn.name, ${quotedText(agentRole)});
+    IF NOT has_sequence_privilege(${role}, drawn.id, 'USAGE') THEN
+      EXECUTE format('GRANT USAGE ON SEQUENCE %s TO %I', drawn.name, ${role});
+    END IF;
   END LOOP;
 END`,
     ),
