@@ -1,5 +1,3 @@
-import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
@@ -15,7 +13,7 @@ import {
   type SpawnedPostmaster,
 } from './server-process.js';
 import { withScramOnly } from './scram-only.js';
-import { prepareServerSite, SUPERUSER, type ServerSite } from './server-site.js';
+import { dataDirOf, prepareServerSite, SUPERUSER, type ServerPurpose, type ServerSite } from './server-site.js';
 import { fatalIn, mendDataDirectory, refusedBy } from './start-fault.js';
 import { withStartLock } from './start-lock.js';
 
@@ -42,8 +40,10 @@ const INVALID_PASSWORD = '28P01';
 const NOT_YET = /^(57P|08)/;
 
 export interface EmbeddedPostgresOptions {
-  /** Created if it is missing. The data is in `postgres` inside it. */
+  /** Created if it is missing. The data is in `postgres` inside it, that of a demo in `demo/postgres`. */
   readonly stateDir: string;
+  /** Default: the database of the service. */
+  readonly purpose?: ServerPurpose;
   readonly log: Logger;
 }
 
@@ -64,15 +64,19 @@ export interface EmbeddedPostgres {
  *
  * @throws {EmbeddedPostgresError} when the server cannot run here; the message says what to do
  */
-export const startEmbeddedPostgres = async ({ stateDir, log }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  const server = new SharedServer(await prepareServerSite(stateDir), log);
+export const startEmbeddedPostgres = async ({
+  stateDir,
+  purpose,
+  log,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
+  const server = new SharedServer(await prepareServerSite(stateDir, purpose), log);
   await server.acquire();
   return server;
 };
 
 /** Whether a server runs on the data of a state directory. Only looks and creates nothing. */
-export const isEmbeddedPostgresRunning = async (stateDir: string): Promise<boolean> =>
-  (await findPostmaster({ dataDir: join(await realpath(stateDir), 'postgres') })) !== null;
+export const isEmbeddedPostgresRunning = async (stateDir: string, purpose?: ServerPurpose): Promise<boolean> =>
+  (await findPostmaster({ dataDir: await dataDirOf(stateDir, purpose) })) !== null;
 
 interface Tenure {
   readonly client: pg.Client;

@@ -13,7 +13,7 @@ export { ensureDatabase, requireReachable } from './ensure-database.js';
 export { inTransaction, type Transaction } from './in-transaction.js';
 export { MortalClient } from './mortal-client.js';
 export { packagedPostgresVersion } from './server-binaries.js';
-export { requireServerSite, serverAccountFor } from './server-site.js';
+export { dataDirOf, requireServerSite, serverAccountFor, type ServerPurpose } from './server-site.js';
 export {
   createDurablePool,
   createReadOnlyPool,

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { commandLineOf, processIdentity } from './live-process.js';
 import { EmbeddedPostgresError } from './embedded-postgres-error.js';
 import { isOutOfSpace } from './refused-writes.js';
-import { readIfPresent, SUPERUSER, syncDirectory, type ServerSite } from './server-site.js';
+import { readIfPresent, SUPERUSER, syncDirectory, type ServerPurpose, type ServerSite } from './server-site.js';
 
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
@@ -50,6 +50,18 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_line_prefix: '%m [%p] %a ',
 };
 
+/** What differs for what a server is for. */
+const SETTINGS_FOR: Readonly<Record<ServerPurpose, Readonly<Record<string, string>>>> = {
+  service: {},
+  demo: {
+    max_connections: '40',
+    shared_buffers: '16MB',
+    // A slot that nobody reads any more is given up before it fills the disk.
+    max_slot_wal_keep_size: '256MB',
+    max_wal_size: '128MB',
+  },
+};
+
 export interface Postmaster {
   readonly pid: number;
   readonly identity: string;
@@ -74,11 +86,11 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 19, retryDelay: 50 }
 
 /** Creates the data directory if there is none. Returns whether it did. */
 export const initializeDataDirectory = async (site: ServerSite): Promise<boolean> => {
-  for (const name of await readdir(site.stateDir)) {
-    if (name.startsWith('postgres.new-')) await rm(join(site.stateDir, name), REMOVAL);
+  for (const name of await readdir(site.home)) {
+    if (name.startsWith('postgres.new-')) await rm(join(site.home, name), REMOVAL);
   }
   if (existsSync(join(site.dataDir, 'PG_VERSION'))) return false;
-  const draft = join(site.stateDir, `postgres.new-${randomBytes(8).toString('hex')}`);
+  const draft = join(site.home, `postgres.new-${randomBytes(8).toString('hex')}`);
   await mkdir(draft, { mode: 0o700 });
   const passwordFile = join(draft, 'password');
   await writeFile(passwordFile, site.password, { mode: 0o600 });
@@ -89,7 +101,7 @@ export const initializeDataDirectory = async (site: ServerSite): Promise<boolean
   }
   await initdb(site, join(draft, 'data'), passwordFile);
   await rename(join(draft, 'data'), site.dataDir);
-  await syncDirectory(site.stateDir);
+  await syncDirectory(site.home);
   await rm(draft, { recursive: true, force: true });
   return true;
 };
@@ -105,7 +117,7 @@ const initdb = async (site: ServerSite, directory: string, passwordFile: string)
   const said = await logSince(site, logFrom);
   throw new EmbeddedPostgresError(
     isOutOfSpace(said)
-      ? `No database can be made in ${site.stateDir}: no space is left on that disk. Free some, then start again.`
+      ? `No database can be made in ${site.home}: no space is left on that disk. Free some, then start again.`
       : `initdb failed:\n${said}`,
   );
 };
@@ -118,7 +130,7 @@ export const spawnPostmaster = async (site: ServerSite, port: number): Promise<S
   await rotateLog(site);
   await disownPidFile(site);
   const logFrom = await logSize(site);
-  const settings = Object.entries({ ...SETTINGS, port: String(port) });
+  const settings = Object.entries({ ...SETTINGS, ...SETTINGS_FOR[site.purpose], port: String(port) });
   const child = await runLogged(site, 'postgres', [
     ...['-D', site.dataDir],
     ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -182,7 +194,7 @@ const disownPidFile = async (site: ServerSite): Promise<void> => {
   if (text === null || (await findPostmaster(site))) return;
   // Created beside the data directory: inside it the server's user, who is not root as we may be, could have placed a
   // link.
-  const draft = join(site.stateDir, `postmaster.pid.${randomBytes(8).toString('hex')}`);
+  const draft = join(site.home, `postmaster.pid.${randomBytes(8).toString('hex')}`);
   const file = await open(draft, 'wx', 0o600);
   try {
     await file.writeFile(text.replace(/^-?\d+/, String(NO_PROCESS)));

@@ -8,9 +8,17 @@ import { findBinaries } from './server-binaries.js';
 
 export const SUPERUSER = 'ags';
 
+/** What an embedded server is for. A state directory has at most one for each. */
+export type ServerPurpose = 'service' | 'demo';
+
+/** The folder, below the state directory, that holds everything of the server. */
+const FOLDERS: Readonly<Record<ServerPurpose, string>> = { service: '', demo: 'demo' };
+
 /** The files and settings of one embedded server. */
 export interface ServerSite {
-  readonly stateDir: string;
+  readonly purpose: ServerPurpose;
+  /** Holds the data directory and every file beside it: the state directory, or a folder of it. */
+  readonly home: string;
   readonly dataDir: string;
   readonly logFile: string;
   readonly startLock: string;
@@ -27,26 +35,33 @@ export interface ServerSite {
  * Prepares a state directory for a server: creates it, lets the server's user pass through it, and gives it a password.
  * @throws {EmbeddedPostgresError} when no server can run there; the message says what to do
  */
-export const prepareServerSite = async (stateDir: string): Promise<ServerSite> => {
+export const prepareServerSite = async (stateDir: string, purpose: ServerPurpose = 'service'): Promise<ServerSite> => {
   const isRoot = process.getuid?.() === 0;
   // For root the server runs as another user inside the directory, so that user must be able to pass through it.
   await makeStateDirectory(stateDir);
   // All processes must use one spelling of the path, because it is searched in the server's command line.
-  const home = await realpath(stateDir);
+  const base = await realpath(stateDir);
+  const home = join(base, FOLDERS[purpose]);
+  await makeStateDirectory(home);
   const dataDir = join(home, 'postgres');
   const account = await accountFor(dataDir, isRoot);
-  if (account) await makePassable(home, account);
+  if (account) for (const folder of new Set([base, home])) await makePassable(folder, account);
   return {
-    stateDir: home,
+    purpose,
+    home,
     dataDir,
     logFile: join(home, 'postgres.log'),
     startLock: join(home, 'postgres.lock'),
     portFile: join(home, 'postgres.port'),
-    binaries: await findBinaries(home, account),
+    binaries: await findBinaries(base, account),
     password: await passwordOf(join(home, 'postgres.password'), dataDir),
     account,
   };
 };
+
+/** Where the data of a server lies, as its command line names it. Only looks and creates nothing. */
+export const dataDirOf = async (stateDir: string, purpose: ServerPurpose = 'service'): Promise<string> =>
+  join(await realpath(stateDir), FOLDERS[purpose], 'postgres');
 
 /**
  * Checks, before anything is created in it, that a server can run in a state directory.
@@ -54,7 +69,7 @@ export const prepareServerSite = async (stateDir: string): Promise<ServerSite> =
  */
 export const requireServerSite = async (stateDir: string): Promise<void> => {
   const home = await realpath(stateDir);
-  const account = await serverAccountFor(join(home, 'postgres'));
+  const account = await serverAccountFor(await dataDirOf(stateDir));
   if (account) await makePassable(home, account);
 };
 
