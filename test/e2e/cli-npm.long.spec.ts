@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
 import { bundleOf, contentOf, givenChain, KEY, ORG } from '../../libs/crypto/src/testing/given-chain.js';
+import { environmentWith } from '../support/environment.js';
 import { removeStateDir, ROOT, temporaryStateDir } from '../support/service.js';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from '../support/environment.js';
 import { callAt, ROOT, temporaryStateDir } from '../support/service.js';
 import { upToDate } from '../support/up-to-date.js';
 

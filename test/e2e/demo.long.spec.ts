@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from '../support/environment.js';
 import { ROOT, temporaryStateDir } from '../support/service.js';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from '../support/environment.js';
 import { removeStateDir, ROOT, temporaryStateDir } from '../support/service.js';
 
 let stateDir: string;

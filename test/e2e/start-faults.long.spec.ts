@@ -5,9 +5,9 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
 import { FIRST_SECRETS_FILE } from '#libs/infra/deployment';
 import { isRoot } from '../support/as-stranger.js';
+import { environmentWith } from '../support/environment.js';
 import { removeStateDir, ROOT, startService, temporaryStateDir } from '../support/service.js';
 
 let stateDir: string;

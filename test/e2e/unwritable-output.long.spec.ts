@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from '../support/environment.js';
 import { freePort } from '../support/free-port.js';
 import { layReadyDatabase } from '../support/ready-database.js';
 import { runAgs } from '../support/run-ags.js';

@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf } from '#libs/crypto';
-import { environmentWith, parseConfig } from '#libs/infra/config';
+import { parseConfig } from '#libs/infra/config';
 import { Deployment } from '#libs/infra/deployment';
 import { ensureDatabase } from '#libs/infra/postgres';
 import { actionId, NOON_MS, reservation } from '../support/budget-rows.js';
+import { environmentWith } from '../support/environment.js';
 import { TEST_ORG, testId } from '../support/given-log.js';
 import { startOwnServer, type OwnServer } from '../support/own-server.js';
 import { runAgs } from '../support/run-ags.js';

@@ -4,9 +4,9 @@ import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotoc
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { environmentWith } from '#libs/infra/config';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { environmentWith } from '../support/environment.js';
 import { freePort } from '../support/free-port.js';
 import { ROOT, type RunningService, startService } from '../support/service.js';
 

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from './environment.js';
 import { runAgs } from './run-ags.js';
 import { temporaryStateDir } from './service.js';
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { environmentWith } from '#libs/infra/config';
 import { createWholeDatabase, type TestDatabase } from './database.js';
+import { environmentWith } from './environment.js';
 import { FleetProcess, type ProgramName } from './fleet-process.js';
 import { runAgs } from './run-ags.js';
 import { callAt, temporaryStateDir, type Answer, type Call } from './service.js';

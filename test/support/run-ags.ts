@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { environmentWith } from '#libs/infra/config';
+import { environmentWith } from './environment.js';
 import { objectsIn, runInProcess } from './run-program.js';
 import { ROOT } from './service.js';
 

@@ -62,6 +62,12 @@ const SETTINGS = {
     postgresUrl,
     null,
   ),
+  demo: setting(
+    'SERVICE_DEMO',
+    'on',
+    'on or off. Without DATABASE_URL and in dev, npm start and init bring a second PostgreSQL with an invented shop that agents may try themselves on (demo/ in the state directory).',
+    oneOf('on', 'off'),
+  ),
   eventStoreUrl: setting<string | null>(
     'EVENT_STORE_URL',
     null,
