@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, digestOfJson } from '#libs/crypto';
 import { compilePolicy, compilePolicyInTurns } from './compile-policy.js';
 import type { CompiledPolicy } from './compiled-policy.js';
-import { STARTER_POLICY } from './starter-policy.js';
+import { STARTER_POLICY, STARTER_POLICY_WITH_DEMO } from './starter-policy.js';
 
 const compiled = (source: string): CompiledPolicy => {
   const result = compilePolicy(source);
@@ -136,8 +136,12 @@ describe('policy source: every field of the language', () => {
 });
 
 describe('policy source: what the service ships', () => {
-  it('the starter policy compiles without a warning', () =>
-    expect(compilePolicy(STARTER_POLICY)).toMatchObject({ ok: true, warnings: [] }));
+  it.each([
+    ['the starter policy', STARTER_POLICY],
+    ['the starter policy beside the demo database', STARTER_POLICY_WITH_DEMO],
+  ])('%s compiles without a warning', (_, source) =>
+    expect(compilePolicy(source)).toMatchObject({ ok: true, warnings: [] }),
+  );
 
   it('the example rule in the starter policy compiles when its comment marks are removed', () => {
     const uncommented = STARTER_POLICY.replace(/^ {2}# ( *- id: small-notes)/m, '  $1').replace(

@@ -44,7 +44,7 @@ export { type TracedRule, tracePolicy } from './trace-policy.js';
 export { outlineRulesInTurns } from './rule-outlines.js';
 export { hiddenSince, type ToolVisibility, visibilityTo } from './tool-visibility.js';
 export { completedInput, isFault, readTrialInput, type TrialInput, type TriedTool } from './trial-input.js';
-export { DEFAULT_DENY_POLICY, STARTER_POLICY } from './starter-policy.js';
+export { DEFAULT_DENY_POLICY, STARTER_POLICY, STARTER_POLICY_WITH_DEMO } from './starter-policy.js';
 export {
   ActivatePolicyVersion,
   ActivatePolicyVersionHandler,

@@ -5,12 +5,37 @@ version: 1
 default: deny
 `;
 
-/** Enforced by a first start: reads go through, nothing is destroyed, every write needs a rule of its own. */
-export const STARTER_POLICY = `# The first rule that matches a call decides; what no rule matches is denied.
+/** Of a deployment with the demo database: the connector `demo` is governed from its first call. */
+const DEMO_RULES = `
+  - id: demo-keeps-its-rows
+    description: The demo database. DELETE, TRUNCATE and an UPDATE without WHERE destroy rows.
+    match:
+      tools:
+        - demo.*
+      side_effect: destructive
+    decision: deny
+    message: Agents delete no rows and change no whole table of the demo shop. Name the row by a WHERE, or ask an admin.
+
+  - id: demo-changes
+    description: A change of rows of the demo database waits until an owner or admin has looked at it.
+    match:
+      tools:
+        - demo.*
+      side_effect: write
+    decision: require_approval
+    approval:
+      approvers:
+        - role:admin
+      expires_in: 1h
+`;
+
+const starterPolicy = (
+  demoRules: string,
+): string => `# The first rule that matches a call decides; what no rule matches is denied.
 # Every field and every condition: docs/policy-language.md.
 version: 1
 default: deny
-rules:
+rules:${demoRules}
   - id: never-destroy
     description: Nothing is deleted or destroyed by an agent.
     match:
@@ -33,3 +58,9 @@ rules:
   #   when: size(args.text) <= 2000
   #   decision: allow
 `;
+
+/** Enforced by a first start: reads go through, nothing is destroyed, every write needs a rule of its own. */
+export const STARTER_POLICY = starterPolicy('');
+
+/** The same where the demo database is: a change of its rows waits for a person. */
+export const STARTER_POLICY_WITH_DEMO = starterPolicy(DEMO_RULES);

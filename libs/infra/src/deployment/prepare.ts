@@ -4,7 +4,7 @@ import { agentDecider } from '#libs/domain/agents';
 import { CreateAdminKey, CreateAgentKey, CreateOrganization, RegisterAgent } from '#libs/domain/agents/handlers';
 import { operatorMetadata, streamRef, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
-import { STARTER_POLICY } from '#libs/domain/policies';
+import { STARTER_POLICY, STARTER_POLICY_WITH_DEMO } from '#libs/domain/policies';
 import { type FirstIds, firstIds, PepperMismatch } from '../agents/index.js';
 import {
   ensureSecretFile,
@@ -15,6 +15,7 @@ import {
   secretPathsOf,
   type Config,
 } from '../config/index.js';
+import { isDemoWanted } from '../demo-database/index.js';
 import { VaultKeyMismatch } from '../vault/index.js';
 import type { ServiceMetrics } from '../metrics/index.js';
 import { requireDatabase } from './database.js';
@@ -181,7 +182,7 @@ const ensureAgent = async (deployment: Deployment, ids: FirstIds): Promise<[Step
 const ensurePolicy = async (deployment: Deployment, { org }: FirstIds): Promise<StepStatus> => {
   const deed = await ensureFirstPolicy(deployment, org, {
     name: 'Starter policy',
-    source: STARTER_POLICY,
+    source: isDemoWanted(deployment.config) ? STARTER_POLICY_WITH_DEMO : STARTER_POLICY,
     origin: 'starter',
     reason: 'Starter policy of the first start',
     commands: 'first-start',
