@@ -29,9 +29,10 @@ export const temporaryStateDir = async (): Promise<string> => {
 
 /** Ends what a killed process left running in a state directory, and removes it. */
 export const removeStateDir = async (stateDir: string): Promise<void> => {
-  if (existsSync(join(stateDir, 'postgres'))) {
+  for (const purpose of ['demo', 'service'] as const) {
+    if (!existsSync(join(stateDir, purpose === 'demo' ? 'demo' : '', 'postgres'))) continue;
     // Adopted, so that letting go as its last user stops it.
-    const server = await startEmbeddedPostgres({ stateDir, log: silentLogger });
+    const server = await startEmbeddedPostgres({ stateDir, purpose, log: silentLogger });
     await server.release();
   }
   await rm(stateDir, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { demoRows } from './demo-rows.js';
 
-/** Decided by the connector's config: the slot and the publication of the demo are named alike. */
+/** Of the publication, and of the slot that the decoder makes. */
 export const DEMO_PUBLICATION = 'ags_demo';
 
 /** What agents work as: reads and changes rows, and nothing else. */

@@ -1,2 +1,8 @@
+export {
+  type CallAsAdmin,
+  DEMO_CONNECTOR,
+  DemoConnectorRefused,
+  type DemoConnectorStatus,
+  ensureDemoConnector,
+} from './demo-connector.js';
 export { type DatabaseLogin, type DemoDatabase, isDemoWanted, startDemoDatabase } from './demo-database.js';
-export { DEMO_PUBLICATION } from './demo-schema.js';

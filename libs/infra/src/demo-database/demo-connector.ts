@@ -1,0 +1,93 @@
+import type { DemoDatabase } from './demo-database.js';
+import { DEMO_PUBLICATION } from './demo-schema.js';
+
+export const DEMO_CONNECTOR = 'demo';
+const TYPE = 'database';
+const NOT_FOUND = 404;
+const DESCRIPTION = 'An invented shop, to try agents on';
+
+/** The public API, as an admin calls it: with a key, or in a session. */
+export type CallAsAdmin = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH',
+  path: string,
+  body?: object,
+) => Promise<{ readonly status: number; readonly json: Readonly<Record<string, unknown>> }>;
+
+/**
+ * `done`: made now. `changed`: led to where the database is now. `skipped`: was as it must be. `not_served`: this version
+ * has no connectors of that type. `taken`: there is another connector of that name, which is left alone.
+ */
+export type DemoConnectorStatus = 'done' | 'changed' | 'skipped' | 'not_served' | 'taken';
+
+/** What the API answered, in the words of its envelope. */
+export class DemoConnectorRefused extends Error {
+  override readonly name = 'DemoConnectorRefused';
+}
+
+/**
+ * Makes the connector `demo` with its credential, or leads one that is there to where the database listens now. Done
+ * again it changes nothing.
+ * @throws {DemoConnectorRefused}
+ */
+export const ensureDemoConnector = async (call: CallAsAdmin, demo: DemoDatabase): Promise<DemoConnectorStatus> => {
+  const type = await call('GET', `/v1/connector-types/${TYPE}`);
+  if (type.status === NOT_FOUND) return 'not_served';
+  const path = `/v1/connectors/${DEMO_CONNECTOR}`;
+  const found = await call('GET', path);
+  if (found.status === NOT_FOUND) {
+    const body = { type: TYPE, name: DEMO_CONNECTOR, description: DESCRIPTION, config: configOf(demo) };
+    accepted(await call('POST', '/v1/connectors', body));
+    accepted(await call('PUT', `${path}/credentials`, credentialOf(demo)));
+    return 'done';
+  }
+  const connector = accepted(found);
+  return connector['type'] === TYPE ? adjusted(call, path, connector, demo) : 'taken';
+};
+
+const adjusted = async (
+  call: CallAsAdmin,
+  path: string,
+  { config, credential, config_hash: seen, health }: Readonly<Record<string, unknown>>,
+  demo: DemoDatabase,
+): Promise<DemoConnectorStatus> => {
+  const stored = config as Readonly<Record<string, unknown>>;
+  const { host, port, database } = demo;
+  const hasMoved = stored['host'] !== host || stored['port'] !== port || stored['database'] !== database;
+  // What an admin has set otherwise stays: only the place is the demo's to say.
+  if (hasMoved) {
+    const body = { config: { ...stored, host, port, database }, expected_config_hash: seen };
+    accepted(await call('PATCH', path, body));
+  }
+  const isFailing = (health as { status?: unknown } | undefined)?.status === 'failing';
+  if (!hasMoved && !demo.isNew && credential !== null && !isFailing) return 'skipped';
+  // A demo that was made anew has a new password; nobody can read the stored one to compare.
+  accepted(await call('PUT', `${path}/credentials`, credentialOf(demo)));
+  return 'changed';
+};
+
+const configOf = ({ host, port, database }: DemoDatabase): object => ({
+  host,
+  port,
+  database,
+  // It listens on the loopback of this machine alone.
+  ssl: 'disable',
+  schemas: ['public'],
+  witness: { enabled: true, slot: DEMO_PUBLICATION, publication: DEMO_PUBLICATION },
+  watch_bypass: true,
+});
+
+const credentialOf = ({ agent, witness }: DemoDatabase): object => ({
+  kind: TYPE,
+  secret: {
+    username: agent.username,
+    password: agent.password,
+    witness_username: witness.username,
+    witness_password: witness.password,
+  },
+});
+
+const accepted = ({ status, json }: Awaited<ReturnType<CallAsAdmin>>): Readonly<Record<string, unknown>> => {
+  if (status < 300) return json;
+  const { code, message } = (json['error'] ?? {}) as { code?: unknown; message?: unknown };
+  throw new DemoConnectorRefused(`The connector ${DEMO_CONNECTOR} was refused (${String(code)}): ${String(message)}`);
+};
