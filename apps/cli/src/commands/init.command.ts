@@ -3,6 +3,7 @@ import { baseUrlOf, type Config, parseConfig, signInLink } from '#libs/infra/con
 import type { Prepared } from '#libs/infra/deployment';
 import { untilInterrupted } from '#libs/infra/runtime';
 import { EXIT } from '../cli-error.js';
+import type { DemoSetUp } from '../init/demo-setup.js';
 import {
   loggerOf,
   requireConfirmedRestore,
@@ -21,8 +22,10 @@ export const registerInitCommand = (program: Command, context: CommandContext): 
       .command('init')
       .description(
         'Prepares the state directory: keys, database, seal key, an organization with an owner and an admin key, one ' +
-          'agent with a test key, and a starter policy. What is there already is left as it is, so it may be run again ' +
-          'at any time, also after it was interrupted. Secrets are shown once, when they are made.',
+          'agent with a test key, and a starter policy; where nobody has turned it off (SERVICE_DEMO), a demo database ' +
+          'with a connector, and three calls of the agent that show what becomes of them. What is there already is ' +
+          'left as it is, so it may be run again at any time, also after it was interrupted. Secrets are shown once, ' +
+          'when they are made.',
       )
       .summary('prepare a state directory, once')
       .option('--json', 'one JSON object a line: a step each, at last the result')
@@ -40,28 +43,46 @@ const init = async (context: CommandContext, isJson: boolean, interrupted: Abort
   await requireConfirmedRestore(config);
   const { hasSecrets, keepFirstSecrets, prepareDeployment } = await import('#libs/infra/deployment');
   let hasFailed = false;
-  const onStep = (step: string, status: string): void => {
+  const onStep = (step: string, status: string, said: string | null = null): void => {
     hasFailed ||= status === 'failed';
-    terminal.out(
-      isJson ? `${JSON.stringify({ step, status })}\n` : `  ${status.padEnd(8)} ${step.replaceAll('_', ' ')}\n`,
-    );
+    terminal.out(isJson ? jsonStep(step, status, said) : textStep(step, status, said));
     // The last moment: what comes next takes no time, and shows each secret this once.
     if (step === 'database' && !hasFailed) {
       refuseInterrupted(interrupted, 'It was interrupted. Run it again: it goes on where it ended.');
     }
   };
   try {
-    const { deployment, prepared } = await prepareDeployment(config, 'ags cli', loggerOf(terminal), onStep);
-    await deployment.close();
+    const logger = loggerOf(terminal);
+    const { deployment, prepared } = await prepareDeployment(config, 'ags cli', logger, onStep);
+    try {
+      await withDemo({ config, deployment, prepared, logger, interrupted, onStep });
+    } finally {
+      await deployment.close();
+    }
     // A program that asks for JSON takes the answer in; other output that is no terminal may be a log that is kept.
     const isHidden = !isJson && !terminal.isShown && hasSecrets(prepared);
     const secretsFile = isHidden ? await keepFirstSecrets(config.stateDir, secretLines(config, prepared)) : null;
     terminal.out(isJson ? `${JSON.stringify(resultOf(config, prepared))}\n` : summaryOf(config, prepared, secretsFile));
+    // What could not be tried takes nothing back: the secrets above are good.
+    if (hasFailed) context.exitCode = EXIT.refused;
   } catch (error) {
     const exitCode = reportError(terminal, isJson, error);
     context.exitCode = hasFailed ? EXIT.refused : exitCode;
   }
 };
+
+const withDemo = async (setUp: DemoSetUp): Promise<void> => {
+  const { isDemoWanted } = await import('#libs/infra/demo-database');
+  if (!isDemoWanted(setUp.config)) return;
+  const { setUpDemo } = await import('../init/demo-setup.js');
+  await setUpDemo(setUp);
+};
+
+const jsonStep = (step: string, status: string, said: string | null): string =>
+  `${JSON.stringify({ step, status, ...(said === null ? {} : { said }) })}\n`;
+
+const textStep = (step: string, status: string, said: string | null): string =>
+  `  ${status.padEnd(8)} ${step.replaceAll('_', ' ')}${said === null ? '' : `: ${said}`}\n`;
 
 const resultOf = ({ stateDir, ...config }: Config, prepared: Prepared) => ({
   object: 'init',

@@ -296,6 +296,15 @@ export const environmentWith = (
   return { ...Object.fromEntries(others), ...settings };
 };
 
+/** The environment of this process, its settings among it, but for those given: for a program that does part of its work. */
+export const ownEnvironmentBut = (
+  settings: Readonly<Record<string, string>>,
+  environment: Environment = process.env,
+): Record<string, string> => {
+  const own = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...Object.fromEntries(own), ...settings };
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 interface VariableProblem {

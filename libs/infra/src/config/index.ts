@@ -5,6 +5,7 @@ export {
   environmentWith,
   ignoredVariables,
   inspectSettings,
+  ownEnvironmentBut,
   parseConfig,
   problemsOfSettings,
   type SettingHelp,

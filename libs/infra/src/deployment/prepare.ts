@@ -2,7 +2,14 @@ import { rm } from 'node:fs/promises';
 import { parsePublicKeyText } from '#libs/crypto';
 import { agentDecider } from '#libs/domain/agents';
 import { CreateAdminKey, CreateAgentKey, CreateOrganization, RegisterAgent } from '#libs/domain/agents/handlers';
-import { operatorMetadata, streamRef, type CommandMetadata, type Logger, type OrgId } from '#libs/domain/kernel';
+import {
+  operatorMetadata,
+  streamRef,
+  type CommandMetadata,
+  type Logger,
+  type OrgId,
+  type UserId,
+} from '#libs/domain/kernel';
 import { organizationDecider } from '#libs/domain/people';
 import { STARTER_POLICY, STARTER_POLICY_WITH_DEMO } from '#libs/domain/policies';
 import { type FirstIds, firstIds, PepperMismatch } from '../agents/index.js';
@@ -31,7 +38,7 @@ export type OnStep = (step: string, status: StepStatus) => void;
 /** What a first start leaves behind. Secrets are shown once: null when they existed already. */
 export interface Prepared {
   readonly org: OrgId;
-  readonly owner: string;
+  readonly owner: UserId;
   readonly adminKey: string | null;
   /** What follows `/auth/confirm#token=` in the owner's first link; null when the organization was there already. */
   readonly signInToken: string | null;
