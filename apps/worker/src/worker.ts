@@ -35,6 +35,8 @@ import { SealingLoop } from './ledger/sealing-loop.js';
 import { MailLoop } from './people/mail-loop.js';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { ReplayLoop } from './replays/replay-loop.js';
+import type { DecoderLoops } from './witness/decoder-loops.js';
+import { decodersOf, type WitnessPorts } from './witness/decoders-of.js';
 import { WebhookLoop } from './webhooks/webhook-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
@@ -59,6 +61,7 @@ export class Worker {
   private readonly mails: MailLoop;
   private readonly replays: ReplayLoop;
   private readonly webhooks: WebhookLoop;
+  private readonly decoders: DecoderLoops | null;
   private readonly stopping = new AbortController();
   private readonly leaving = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
@@ -67,7 +70,11 @@ export class Worker {
   private lastJobs: Promise<void> | undefined;
   private heads: SealedHeadsFile | null = null;
 
-  constructor(private readonly deployment: Deployment) {
+  /** @param witness null: no change log is followed */
+  constructor(
+    private readonly deployment: Deployment,
+    witness: WitnessPorts | null = null,
+  ) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
     const { metrics: meter } = deployment;
     const gate = deployment.gateKernel();
@@ -108,6 +115,7 @@ export class Worker {
     this.discovery = discoveryOf(deployment);
     this.replays = replaysOf(deployment);
     this.webhooks = webhookLoopOf(deployment, webhooks);
+    this.decoders = witness && decodersOf(deployment, witness);
     this.mails = new MailLoop(
       {
         clerk: deployment.mailClerk(),
@@ -135,6 +143,7 @@ export class Worker {
     this.mails.start();
     this.replays.start();
     this.webhooks.start();
+    this.decoders?.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
       const waiting = new RepeatedFault((fault) =>
@@ -157,6 +166,7 @@ export class Worker {
     this.discovery.takeUpNothingMore();
     this.replays.takeUpNothingMore();
     this.webhooks.takeUpNothingMore();
+    this.decoders?.takeUpNothingMore();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -173,7 +183,8 @@ export class Worker {
     const left = this.executor.underWayCount;
     this.stopping.abort();
     const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays, this.webhooks];
-    const ended = Promise.all([this.background, ...loops.map((loop) => loop.stop())]);
+    // Until here decoders brought the verdicts of what was under way.
+    const ended = Promise.all([this.background, this.decoders?.stop(), ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     // Last: what this process sends is its own until then.
     this.leaving.abort();
