@@ -36,7 +36,7 @@ import { MailLoop } from './people/mail-loop.js';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { ReplayLoop } from './replays/replay-loop.js';
 import type { DecoderLoops } from './witness/decoder-loops.js';
-import { decodersOf, type WitnessPorts } from './witness/decoders-of.js';
+import { decodersOf } from './witness/decoders-of.js';
 import { WebhookLoop } from './webhooks/webhook-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
@@ -61,7 +61,7 @@ export class Worker {
   private readonly mails: MailLoop;
   private readonly replays: ReplayLoop;
   private readonly webhooks: WebhookLoop;
-  private readonly decoders: DecoderLoops | null;
+  private readonly decoders: DecoderLoops;
   private readonly stopping = new AbortController();
   private readonly leaving = new AbortController();
   private background: Promise<unknown> = Promise.resolve();
@@ -70,11 +70,7 @@ export class Worker {
   private lastJobs: Promise<void> | undefined;
   private heads: SealedHeadsFile | null = null;
 
-  /** @param witness null: no change log is followed */
-  constructor(
-    private readonly deployment: Deployment,
-    witness: WitnessPorts | null = null,
-  ) {
+  constructor(private readonly deployment: Deployment) {
     const { executorId, payloads, bus, logger, randomness, liveness, openExecutions, queue, gateSettings } = deployment;
     const { metrics: meter } = deployment;
     const gate = deployment.gateKernel();
@@ -115,7 +111,7 @@ export class Worker {
     this.discovery = discoveryOf(deployment);
     this.replays = replaysOf(deployment);
     this.webhooks = webhookLoopOf(deployment, webhooks);
-    this.decoders = witness && decodersOf(deployment, witness);
+    this.decoders = decodersOf(deployment);
     this.mails = new MailLoop(
       {
         clerk: deployment.mailClerk(),
@@ -143,7 +139,7 @@ export class Worker {
     this.mails.start();
     this.replays.start();
     this.webhooks.start();
-    this.decoders?.start();
+    this.decoders.start();
     this.consumer = queue.process('execute', EXECUTE_CONCURRENCY, (id) => this.places.takeUp(id as ActionId));
     const hold = (name: string, work: Parameters<typeof leases.hold>[2]): Promise<void> => {
       const waiting = new RepeatedFault((fault) =>
@@ -166,7 +162,7 @@ export class Worker {
     this.discovery.takeUpNothingMore();
     this.replays.takeUpNothingMore();
     this.webhooks.takeUpNothingMore();
-    this.decoders?.takeUpNothingMore();
+    this.decoders.takeUpNothingMore();
     this.places.close();
     this.lastJobs ??= this.consumer?.close();
   }
@@ -184,7 +180,7 @@ export class Worker {
     this.stopping.abort();
     const loops = [this.housekeeping, this.recovery, ...this.sweeps, this.mails, this.replays, this.webhooks];
     // Until here decoders brought the verdicts of what was under way.
-    const ended = Promise.all([this.background, this.decoders?.stop(), ...loops.map((loop) => loop.stop())]);
+    const ended = Promise.all([this.background, this.decoders.stop(), ...loops.map((loop) => loop.stop())]);
     await Promise.race([ended, grace.then(() => after(LAST_WRITES_MS))]);
     // Last: what this process sends is its own until then.
     this.leaving.abort();

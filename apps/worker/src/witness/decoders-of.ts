@@ -1,19 +1,19 @@
-import { type ChangeLogSource, type ChangeLogVerdicts, DecoderLog } from '#libs/domain/witness';
+import { ChangeLogWitness, JudgedChanges } from '#libs/domain/gate';
+import { DecoderLog } from '#libs/domain/witness';
 import type { Deployment } from '#libs/infra/deployment';
 import { ConnectorReads, ProjectionWaiter, WaitingActionReads } from '#libs/infra/read-models';
+import { EgressChangeLogSource } from '#libs/infra/witness';
 import { Decoder, type DecoderParts } from './decoder.js';
 import { DecoderLoops } from './decoder-loops.js';
 
-/** What decoders need beside a deployment: the databases, and the witness of the gate. */
-export interface WitnessPorts {
-  readonly source: ChangeLogSource;
-  readonly verdicts: ChangeLogVerdicts;
-}
-
 /** The decoders of a worker process. */
-export const decodersOf = (deployment: Deployment, { source, verdicts }: WitnessPorts): DecoderLoops => {
+export const decodersOf = (deployment: Deployment): DecoderLoops => {
   const { connectors, decoderRows: rows, database, projectionProgress, runner, streams } = deployment;
   const { clock, randomness, vault, logger, metrics: meter, leases, bus } = deployment;
+  const gate = deployment.gateKernel();
+  const judged = new JudgedChanges(gate, deployment.payloads, logger);
+  const verdicts = new ChangeLogWitness(gate, bus, (action, logged) => judged.of(action, logged));
+  const source = new EgressChangeLogSource(deployment.egress, clock);
   const listed = new ConnectorReads(database.readModels);
   const waiter = new ProjectionWaiter(database.store, projectionProgress);
   const waiting = new WaitingActionReads(database.readModels, waiter);

@@ -14,6 +14,7 @@ import type { ConnectorType } from './connector.events.js';
 import type { CommittedTransaction, SqlKind, StatementSaid } from './change-log.js';
 import type { LiveConnector } from './connector.state.js';
 import type { ConnectorCheck, TestedConnector } from './connector-test.js';
+import type { LoggedTransaction } from './logged-transaction.js';
 import type { DiscoveredTools } from './discovered-tools.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
 
@@ -63,6 +64,9 @@ export interface ToolDescription {
    */
   readonly held?: HeldTool;
 }
+
+/** The answer of a postcondition that was asked of a change log. `none`: the tool has none. */
+export type ChangeJudgement = 'none' | 'met' | 'failed' | 'unanswered';
 
 export interface ChangeLogTerms {
   /** How long the change log is waited for, from the outcome on. */
@@ -285,6 +289,19 @@ export abstract class ConnectorDriver {
    */
   outcomeOfLost(_lost: LostCall): Promise<CallOutcome | null> {
     return Promise.resolve(null);
+  }
+
+  /**
+   * What the postcondition of a tool says of what a change log holds of a call. `none`: the tool has none.
+   * @param args as they were judged
+   */
+  judgeChange(
+    _connector: LiveConnector,
+    _toolName: string,
+    _args: JsonObject,
+    _logged: LoggedTransaction,
+  ): ChangeJudgement {
+    return 'none';
   }
 
   /**

@@ -25,6 +25,7 @@ export {
   type ArgumentFault,
   type CallCost,
   type CallOutcome,
+  type ChangeJudgement,
   type ChangeLogTerms,
   type ConnectorCall,
   ConnectorDriver,

@@ -162,7 +162,7 @@ export {
   SubmitActionHandler,
   type SubmittedAction,
 } from './submission/index.js';
-export { ChangeLogWitness, ConfirmAgain, ConfirmAgainHandler, type PostconditionOf } from './witness/index.js';
+export { ChangeLogWitness, ConfirmAgain, ConfirmAgainHandler, JudgedChanges } from './witness/index.js';
 export {
   ConnectorRegistry,
   GateKernel,

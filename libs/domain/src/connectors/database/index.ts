@@ -11,5 +11,5 @@ export {
   type SslMode,
 } from './database-config.js';
 export { readDatabaseConfig, storedDatabaseConfigOf } from './database-config.reader.js';
-export { type ChangeJudgement, judgeChange } from './judge-change.js';
+export { judgeChange } from './judge-change.js';
 export { databaseToolsOf, describeDatabaseTools, type SideEffectOfSql } from './database-tools.js';

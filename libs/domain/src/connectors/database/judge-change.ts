@@ -1,11 +1,9 @@
 import type { JsonObject } from '#libs/crypto';
 
 import { type ChangedRow, holdsChangePostcondition } from '../../policies/index.js';
+import type { ChangeJudgement } from '../connector-driver.port.js';
 import type { LoggedRow, LoggedTransaction, LoggedValue } from '../logged-transaction.js';
 import type { DatabaseTool } from './database-config.js';
-
-/** What the postcondition of a tool says of a change. `none`: the tool has none. */
-export type ChangeJudgement = 'none' | 'met' | 'failed' | 'unanswered';
 
 /**
  * Asks the postcondition of what the change log holds of a call. One that reads rows has no answer where more were changed

@@ -1,10 +1,12 @@
 import type { JsonObject } from '#libs/crypto';
 import {
   type CallOutcome,
+  type ChangeJudgement,
   type ConnectorCall,
   ConnectorDriver,
   failedOutcome,
   type LiveConnector,
+  type LoggedTransaction,
   type LostCall,
   NO_PREVIEW,
   type RequestFacts,
@@ -13,6 +15,7 @@ import {
   retryDelayMs,
   type ToolDescription,
 } from '#libs/domain/connectors';
+import { databaseConfigOf, judgeChange } from '#libs/domain/connectors/database';
 import { DomainError, failpoint } from '#libs/domain/kernel';
 
 import { deadlineAfter } from '../call-deadline.js';
@@ -80,6 +83,16 @@ export class DatabaseDriver extends ConnectorDriver {
     const terms = { clock: this.tools.clock, deadlineMonotonicMs: lost.deadlineMonotonicMs };
     const fate = await fateOfTransaction(lost.said.xid, (signal) => opened.fresh(signal), terms);
     return fate.kind === 'committed' ? committedLongAgo(lost, fate.lsn) : fate.outcome;
+  }
+
+  override judgeChange(
+    { config }: LiveConnector,
+    toolName: string,
+    args: JsonObject,
+    logged: LoggedTransaction,
+  ): ChangeJudgement {
+    const tool = databaseConfigOf(config).tools.find(({ name }) => name === toolName);
+    return tool === undefined ? 'none' : judgeChange(tool, args, logged);
   }
 
   private async sendReady(call: ConnectorCall, ready: ReadyStatement): Promise<EndedStatement> {
