@@ -57,6 +57,10 @@ const APART: readonly (readonly [path: string, reason: string])[] = [
     'the rows of `connectors.health`: libs/infra/src/connectors holds what calls other systems, and no database',
   ],
   ['libs/infra/src/tool-definitions', 'the rows of `connectors.tool_definitions`, for the same reason'],
+  [
+    'libs/infra/src/database-set-up',
+    'the SQL that the owner of a database runs: the command line prints it, which knows no type of connector',
+  ],
 ];
 
 /**

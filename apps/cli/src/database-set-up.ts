@@ -1,4 +1,4 @@
-import type { SetUpStatement, SetUpTerms } from '#libs/infra/connectors/database/readiness';
+import type { SetUpStatement, SetUpTerms } from '#libs/infra/database-set-up';
 import { DatabaseClient } from '#libs/infra/postgres';
 import { STANDARD_INPUT } from './arguments.js';
 import { blaming, usage } from './cli-error.js';
@@ -64,7 +64,7 @@ export const runSetUp = (terms: SetUpTerms, address: string): Promise<SetUpResul
       await client.connect();
       await requireDatabase(client, terms.database);
       const { verifiers, credential } = await passwordsFor(client, terms);
-      const { setUpSql } = await import('#libs/infra/connectors/database/readiness');
+      const { setUpSql } = await import('#libs/infra/database-set-up');
       const steps: SetUpOutcome[] = [];
       for (const statement of setUpSql({ ...terms, verifiers })) steps.push(await outcomeOf(client, statement));
       return { steps, isDone: steps.every(({ status }) => status === 'done'), credential: madeIn(steps, credential) };
@@ -82,7 +82,7 @@ const requireDatabase = async (client: DatabaseClient, wanted: string): Promise<
 
 /** For roles that there are not yet. */
 const passwordsFor = async (client: DatabaseClient, { agentRole, witnessRole, witness }: SetUpTerms) => {
-  const { newPassword, scramVerifier } = await import('#libs/infra/connectors/database/readiness');
+  const { newPassword, scramVerifier } = await import('#libs/infra/database-set-up');
   const { rows } = await client.query<{ name: string }>(
     'select rolname::text as name from pg_catalog.pg_roles where rolname = any ($1::text[])',
     [[agentRole, witnessRole]],

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ReadinessBench } from '../../../../libs/infra/src/connectors/database/readiness/testing/readiness-bench.js';
+import { ReadinessBench } from '../../../../test/support/readiness-bench.js';
 import { runAgs } from '../../../../test/support/run-ags.js';
 
 const SHOP = {

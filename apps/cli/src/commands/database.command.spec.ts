@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ReadinessBench } from '../../../../libs/infra/src/connectors/database/readiness/testing/readiness-bench.js';
+import { ReadinessBench } from '../../../../test/support/readiness-bench.js';
 import { writtenTerminal } from '../../../../test/support/written-terminal.js';
 import { runSetUp } from '../database-set-up.js';
 import { runProgram } from '../program.js';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { SetUpTable, SetUpTerms } from '#libs/infra/connectors/database/readiness';
+import type { SetUpTable, SetUpTerms } from '#libs/infra/database-set-up';
 import { collected, fileArgument, urlArgument } from '../arguments.js';
 import { CliError, EXIT, usage } from '../cli-error.js';
 import { type CommandContext, type JsonOption, withExamples } from '../command-context.js';
@@ -81,7 +81,7 @@ const registerSetUpSql = (database: Command, context: CommandContext): void => {
       .option('--json', 'each statement as one JSON object a line')
       .action(async (options: SetUpOptions) => {
         const terms = await termsOf(options);
-        const { setUpScript, setUpSql } = await import('#libs/infra/connectors/database/readiness');
+        const { setUpScript, setUpSql } = await import('#libs/infra/database-set-up');
         const objects = setUpSql(terms).map((statement) => ({ object: 'set_up_statement', ...statement }));
         present(context.terminal, options.json === true, { objects, text: setUpScript(terms, options.connector) });
       }),

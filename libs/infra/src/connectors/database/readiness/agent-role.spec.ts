@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AGENT_ROLE_SQL, type AgentRoleRow, whyUnsafe } from './agent-role.js';
 import { tlsFinding, versionFinding } from './server-findings.js';
 import { SessionFailed, type SessionFault } from './session.js';
-import { ReadinessBench } from './testing/readiness-bench.js';
+import { ReadinessBench } from '../../../../../../test/support/readiness-bench.js';
 
 let bench: ReadinessBench;
 beforeAll(async () => {

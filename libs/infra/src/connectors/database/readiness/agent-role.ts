@@ -1,4 +1,4 @@
-import { quotedName } from './quoted.js';
+import { quotedName } from '../../../database-set-up/index.js';
 
 /** Roles of PostgreSQL's own that reach the files or the programs of its machine. */
 const SERVER_ROLES = ['pg_write_server_files', 'pg_execute_server_program', 'pg_read_server_files'] as const;

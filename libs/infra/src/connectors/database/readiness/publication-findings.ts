@@ -1,6 +1,6 @@
 import { type CheckFinding, failedCheck, passedCheck, skippedCheck } from '#libs/domain/connectors';
 import { bySql, listed, warning } from './findings.js';
-import { quotedName, quotedTable } from './quoted.js';
+import { quotedName, quotedTable } from '../../../database-set-up/index.js';
 import type { PublicationFacts, PublishedTable, WitnessedLog } from './readiness-facts.js';
 
 const PUBLISHED_CHANGES = ['insert', 'update', 'delete', 'truncate'] as const;

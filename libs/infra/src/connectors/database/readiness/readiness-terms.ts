@@ -1,4 +1,4 @@
-import type { TableName } from './quoted.js';
+import type { TableName } from '../../../database-set-up/index.js';
 
 /** What a readiness report is held against: read off the config and the credential by whoever has both. */
 export interface ReadinessTerms {

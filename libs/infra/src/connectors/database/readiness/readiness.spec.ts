@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { replicaIdentityFinding } from './publication-findings.js';
 import { encodingFinding } from './server-findings.js';
-import { ReadinessBench } from './testing/readiness-bench.js';
+import { ReadinessBench } from '../../../../../../test/support/readiness-bench.js';
 import { walLevelFinding, witnessRoleFinding } from './witness-findings.js';
 
 const ORDERS = { schema: 'public', name: 'orders', isFull: false };

@@ -1,7 +1,7 @@
 import { type CheckFinding, failedCheck, passedCheck, skippedCheck, type TlsFault } from '#libs/domain/connectors';
 import { agentRoleConcerns, type AgentRoleFacts, agentRoleFaults } from './agent-role.js';
 import { bySql, listed, RELOAD, warning } from './findings.js';
-import { quotedName } from './quoted.js';
+import { quotedName } from '../../../database-set-up/index.js';
 import { type AgentSide, type Found, OLDEST_VERSION, type ServerFacts } from './readiness-facts.js';
 import type { ReadinessTerms } from './readiness-terms.js';
 import type { SessionFailed, SessionFault } from './session.js';

@@ -1,6 +1,6 @@
 import { type CheckFinding, failedCheck, passedCheck } from '#libs/domain/connectors';
 import { bySql, listed, RELOAD, RESTART, warning } from './findings.js';
-import { quotedName, quotedText } from './quoted.js';
+import { quotedName, quotedText } from '../../../database-set-up/index.js';
 import type { LogFacts, SlotFacts, WitnessFacts } from './readiness-facts.js';
 
 const MIB = 1024 * 1024;

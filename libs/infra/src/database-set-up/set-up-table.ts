@@ -1,5 +1,9 @@
-import { quotedTable, quotedText } from './quoted.js';
-import type { SetUpTable } from './set-up-sql.js';
+import { quotedTable, quotedText, type TableName } from './quoted.js';
+
+export interface SetUpTable extends TableName {
+  /** Whether it gets REPLICA IDENTITY FULL: whole old rows in the change log, which an undo needs. */
+  readonly isFull: boolean;
+}
 
 /** The table, and its partitions down to the last. */
 const TREE = `tree(id) AS (

@@ -1,10 +1,5 @@
-import { doBlock, quotedName, quotedTable, quotedText, type TableName } from './quoted.js';
-import { publishedTableBody } from './set-up-table.js';
-
-export interface SetUpTable extends TableName {
-  /** Whether it gets REPLICA IDENTITY FULL: whole old rows in the change log, which an undo needs. */
-  readonly isFull: boolean;
-}
+import { doBlock, quotedName, quotedTable, quotedText } from './quoted.js';
+import { publishedTableBody, type SetUpTable } from './set-up-table.js';
 
 export interface SetUpTerms {
   readonly database: string;
@@ -18,7 +13,7 @@ export interface SetUpTerms {
   readonly verifiers?: { readonly agent?: string; readonly witness?: string };
 }
 
-export type SetUpStep =
+type SetUpStep =
   'session' | 'agent_role' | 'witness_role' | 'grants' | 'table_grants' | 'publication' | 'published_table' | 'slot';
 
 /** One statement that the owner of a database runs, on its own: not in one transaction with the others. */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { setUpSql, type SetUpTable } from './set-up-sql.js';
-import { ReadinessBench } from './testing/readiness-bench.js';
+import { ReadinessBench } from '../../../../test/support/readiness-bench.js';
+import { setUpSql } from './set-up-sql.js';
+import type { SetUpTable } from './set-up-table.js';
 
 let bench: ReadinessBench;
 beforeAll(async () => {

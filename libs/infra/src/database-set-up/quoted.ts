@@ -3,12 +3,12 @@ import pg from 'pg';
 /** PostgreSQL cuts a longer name off, so two of them could become one. */
 const NAME_MAX_BYTES = 63;
 
-/** What a database can be asked to call something: its names hold no U+0000 and end at 63 bytes. */
-export const isDatabaseName = (text: string): boolean =>
+/** Its names hold no U+0000 and end at 63 bytes. */
+const isDatabaseName = (text: string): boolean =>
   text !== '' && !text.includes('\0') && Buffer.byteLength(text) <= NAME_MAX_BYTES;
 
 /**
- * A name in SQL, whatever it holds. Every name that this folder writes into SQL goes through here.
+ * A name in SQL, whatever it holds. Every name that set-up and readiness write into SQL goes through here.
  * @throws {RangeError} for what can be no name
  */
 export const quotedName = (name: string): string => {

@@ -1,16 +1,13 @@
 import pg from 'pg';
 import type { CheckFinding, LiveConnector, TestedConnector } from '#libs/domain/connectors';
-import { type OwnServer, startOwnServer } from '../../../../../../../test/support/own-server.js';
+import { quotedName, setUpSql, type SetUpTable, type SetUpTerms } from '#libs/infra/database-set-up';
 import {
   databaseChecks,
-  quotedName,
   type ReadinessTerms,
   type Session,
   SessionFailed,
-  setUpSql,
-  type SetUpTable,
-  type SetUpTerms,
-} from '../index.js';
+} from '../../libs/infra/src/connectors/database/readiness/index.js';
+import { type OwnServer, startOwnServer } from './own-server.js';
 
 const TESTED: TestedConnector = {
   connector: {} as LiveConnector,

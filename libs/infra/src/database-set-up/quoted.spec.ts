@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { createEmptyDatabase, type TestDatabase } from '../../../../../../test/support/database.js';
+import { createEmptyDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { doBlock, quotedName, quotedTable, quotedText } from './quoted.js';
 import { scramVerifier } from './scram-verifier.js';
 import { setUpScript } from './set-up-script.js';
