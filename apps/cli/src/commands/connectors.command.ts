@@ -66,7 +66,7 @@ const textOf = (connector: string, { status, checks }: ShownTest): string => {
   const fixes = checks.flatMap(({ check, fix }) => (fix === null ? [] : [`${check}: ${fix}`]));
   return [
     table(['check', 'status', 'detail'], rows),
-    ...(fixes.length === 0 ? [] : ['', 'What to do:', ...fixes.map((fix) => `  ${fix}`)]),
+    ...(fixes.length === 0 ? [] : ['', 'What to do:', ...fixes.map((fix) => `  ${fix.replaceAll('\n', '\n    ')}`)]),
     '',
     `The connector ${connector} ${SUMMARIES[status]}.`,
   ].join('\n');
