@@ -38,6 +38,8 @@ const CHECKS = [
     'projections',
     'active_policy',
     'connectors',
+    'database_connectors',
+    'decoder_slots',
   ],
 ];
 

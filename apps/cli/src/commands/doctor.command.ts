@@ -19,7 +19,7 @@ export const registerDoctorCommand = (program: Command, context: CommandContext,
       .description(
         'Looks at everything that the service needs and says of each part whether it is well, and if not, what to do: ' +
           'settings, state directory, disk, database, keys, a running service, clocks, the last 1,000 deeds of every ' +
-          'ledger, what waits to be executed, sealed or to be shown in lists, policies. Changes nothing, may run beside a service or without one, and gives each check 3 seconds. ' +
+          'ledger, what waits to be executed, sealed or to be shown in lists, policies, connectors and the change logs of databases. Changes nothing, may run beside a service or without one, and gives each check 3 seconds. ' +
           'With an API key in the variable AGS_API_KEY or in --key-file the service itself is asked for the check of ' +
           'its ledger.',
       )
@@ -77,7 +77,7 @@ const jsonLine = (check: CheckName, finding: Finding): string =>
   `${JSON.stringify({ object: 'doctor_check', check, ...finding })}\n`;
 
 const STATUS_CHARACTERS = 9;
-const CHECK_CHARACTERS = 17;
+const CHECK_CHARACTERS = 21;
 
 const textLine = (check: CheckName, { status, message, next }: Finding): string => {
   const shown = status === 'ok' ? 'OK' : status;

@@ -1,4 +1,5 @@
-import { inspectRole, inspectSchema, type RoleState, type SchemaState } from '#libs/infra/diagnosis';
+import { inspectDatabases, inspectRole, inspectSchema, type RoleState, type SchemaState } from '#libs/infra/diagnosis';
+import { withoutLogicalLog } from './databases.checks.js';
 import type { Examination } from './examination.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
@@ -80,11 +81,18 @@ export const judgeSchema = ({ isPrepared, noted, behind, newer, unfit, missingTa
   return ok('Every schema is the one of this version.');
 };
 
-/** Nothing of this version reads the log logically; what watches a database will. */
+/** Of our own database, and of those that connectors lead to, by the word of their last test. */
 export const checkWalLevel = async (examination: Examination): Promise<Finding> => {
   const { pool } = await examination.database();
   const { rows } = await pool.query<{ wal_level: string }>('show wal_level');
   const level = rows[0]?.wal_level ?? '';
+  const without = withoutLogicalLog(await inspectDatabases(pool));
+  if (without !== null) {
+    return problem(
+      `wal_level is not logical in the database of ${without}, so no change there can be confirmed.`,
+      'Set wal_level = logical there and restart that PostgreSQL, then test the connector again.',
+    );
+  }
   if (level === 'logical') return ok('wal_level is logical.');
   return warning(`wal_level is ${level}.`, 'Set wal_level = logical and restart PostgreSQL.');
 };

@@ -5,6 +5,7 @@ import { redactText } from '#libs/infra/logging';
 import { explain } from '../cli-error.js';
 import { checkConnectors } from './connectors.check.js';
 import { checkDatabase, checkDatabaseRole, checkMigrations, checkWalLevel } from './database.checks.js';
+import { checkDatabaseConnectors, checkDecoderSlots } from './databases.checks.js';
 import { checkEventStore } from './event-store.check.js';
 import { Examination } from './examination.js';
 import { CHECKS, problem, problemOf, skipped, titleOf, type CheckName, type Finding } from './finding.js';
@@ -57,6 +58,8 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   projections: ['event_store'],
   active_policy: ['event_store'],
   connectors: ['migrations'],
+  database_connectors: ['migrations'],
+  decoder_slots: ['migrations'],
 };
 
 /** Runs every check that can be run, one after the other. Changes nothing. */
@@ -112,6 +115,8 @@ const checksOf = (
   projections: () => checkProjections(examination),
   active_policy: () => checkActivePolicy(examination),
   connectors: () => checkConnectors(examination),
+  database_connectors: () => checkDatabaseConnectors(examination),
+  decoder_slots: () => checkDecoderSlots(examination),
 });
 
 const withinItsTime = async (check: () => Promise<Finding>): Promise<Finding> => {

@@ -21,6 +21,8 @@ export const CHECKS = [
   'projections',
   'active_policy',
   'connectors',
+  'database_connectors',
+  'decoder_slots',
 ] as const;
 
 export type CheckName = (typeof CHECKS)[number];
