@@ -89,8 +89,9 @@ const followedBy = (brief: ActionBrief, event: ActionEvent): ActionBrief => {
     case 'ActionWitnessed':
       return { ...brief, witness: true };
     case 'WitnessAmended':
-      // A copy, so that the caller sees that the action changed, although the brief does not hold the amended witness.
-      return { ...brief };
+      // A copy, so that the caller sees that the action changed, although the brief does not hold the amended witness. A
+      // failed call has none before.
+      return { ...brief, witness: true };
     case 'ActionSubmitted':
     case 'ExecutionStarted':
     case 'ExecutionProgress':
