@@ -242,11 +242,12 @@ describe('actions projection', () => {
     await given([...started(1), finished(1), witnessed(1)]);
     const { folded } = await row();
     expect([actionsProjection.version, Object.keys(folded).sort()]).toEqual([
-      9,
+      10,
       [
         'amendedRevision',
         'approval',
         'attempts',
+        'changeLog',
         'charges',
         'createdAt',
         'decidedAt',

@@ -21,8 +21,7 @@ import type {
   Verdict,
   WitnessLevel,
 } from '../../kernel/index.js';
-import type { Postcondition } from './change-log-verdict.js';
-import type { SeenTransaction } from './seen-transaction.js';
+import type { Postcondition, SeenTransaction } from './seen-transaction.js';
 
 export type { ExecutionStatus, SideEffect };
 export type ActionMode = CallMode;

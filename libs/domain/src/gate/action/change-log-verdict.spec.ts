@@ -6,8 +6,8 @@ import type {
   StatementSaid,
   TableCounts,
 } from '../../connectors/index.js';
-import { CHANGE_LOG_REASONS, type Postcondition, verdictOf } from './change-log-verdict.js';
-import type { SeenTransaction } from './seen-transaction.js';
+import { CHANGE_LOG_REASONS, verdictOf } from './change-log-verdict.js';
+import type { Postcondition, SeenTransaction } from './seen-transaction.js';
 
 const XID = String(2n ** 32n + 7n);
 

@@ -8,7 +8,7 @@ import type {
 } from '../../connectors/index.js';
 import type { Verdict } from '../../kernel/index.js';
 import type { WitnessVerdict } from './action.events.js';
-import { changesOf, type SeenTransaction } from './seen-transaction.js';
+import { changesOf, type Postcondition, type SeenTransaction } from './seen-transaction.js';
 
 /** Why a change log does not verify a call. Closed: auditors and policies compare these words. */
 export const CHANGE_LOG_REASONS = [
@@ -17,10 +17,6 @@ export const CHANGE_LOG_REASONS = [
   ...(['log_restored', 'timeout'] as const),
 ] as const;
 export type ChangeLogReason = (typeof CHANGE_LOG_REASONS)[number];
-
-/** What the tool's own postcondition says of the transaction. `none`: the tool has none. */
-export const POSTCONDITIONS = ['none', 'met', 'failed', 'unanswered'] as const;
-export type Postcondition = (typeof POSTCONDITIONS)[number];
 
 type Judgement = Pick<WitnessVerdict, 'verdict' | 'reasons' | 'summary' | 'diff_rows'>;
 

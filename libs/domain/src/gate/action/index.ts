@@ -49,7 +49,7 @@ export {
   statusOf,
 } from './action.state.js';
 export { actionOfApproval, approvalOf } from './approval-id.js';
-export { CHANGE_LOG_REASONS, type ChangeLogReason, type Postcondition, verdictOf } from './change-log-verdict.js';
+export { CHANGE_LOG_REASONS, type ChangeLogReason, verdictOf } from './change-log-verdict.js';
 export { courseOf } from './decision-course.js';
 export { isReportable } from './edge.decider.js';
 export { isRepeatableNow } from './execution.decider.js';
@@ -58,5 +58,5 @@ export { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from './idempote
 export { connectorRefOf, type Execution, executorMetadata, type FoundByCommit, isLiving } from './living-action.js';
 export { comparisonDigestOf, requestDigestOf } from './request-digest.js';
 export { keptToolName, parseToolName, type ToolName } from './tool-name.js';
-export { type SeenTransaction, seenOf } from './seen-transaction.js';
+export { type Postcondition, type SeenTransaction, seenOf } from './seen-transaction.js';
 export { requireAmendable } from './witness.decider.js';

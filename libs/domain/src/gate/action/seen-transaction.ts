@@ -18,8 +18,11 @@ export interface SeenTransaction {
   readonly rows_kept: number;
 }
 
+/** What the tool's own postcondition says of the transaction. `none`: the tool has none. */
+export type Postcondition = 'none' | 'met' | 'failed' | 'unanswered';
+
 /** Keeps the event that holds them within what one append may hold. */
-export const SEEN_TABLES_MAX = 1_000;
+const SEEN_TABLES_MAX = 1_000;
 
 export const seenOf = (logged: LoggedTransaction): SeenTransaction => ({
   xid: logged.xid,
