@@ -13,6 +13,8 @@ export interface SaidTable {
   readonly kinds: readonly ChangeKind[];
   /** Whether an UPDATE may move a row to another partition, which the change log holds as a delete and an insert. */
   readonly is_partitioned: boolean;
+  /** Present where the publication does not hold the table, so that the change log says nothing of it. */
+  readonly is_unpublished?: true;
 }
 
 /** What a statement may change, as its own text and the connector's config say. On record before it is sent. */

@@ -208,7 +208,7 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, TlsFault>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknown_authority',
 };
 
-const certificateFault = (error: unknown): TlsFault => {
+export const certificateFault = (error: unknown): TlsFault => {
   if (error instanceof NoTlsOffered) return 'no_tls';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return CERTIFICATE_FAULTS[code] ?? 'untrusted';

@@ -7,3 +7,4 @@ export type { EgressResponse } from './exchange.js';
 export type { Resolve } from './resolver.js';
 export type { DigestedBody } from './response-body.js';
 export type { EgressStream } from './streamed-exchange.js';
+export { certificateFault } from './dialer.js';

@@ -66,6 +66,8 @@ const compare = (said: StatementSaid, transaction: CommittedTransaction | null, 
   const named = new Map(said.tables.map((table) => [table.table, table]));
   for (const table of seen.tables)
     compareTable(table, { named: named.get(table.table), isFree: free.has(table.table) }, found);
+  // A table is published only where the log can say which of its rows was changed.
+  if (said.tables.some(({ is_unpublished }) => is_unpublished === true)) found.unclear.add('no_replica_identity');
   if (!wereTruncated(said, free, seen)) found.mismatches.add('row_count');
   compareCounts({ said, free, named }, transaction, seen, found);
   return found;
@@ -74,7 +76,7 @@ const compare = (said: StatementSaid, transaction: CommittedTransaction | null, 
 /** TRUNCATE has no rows that could be counted, but its tables are in the log even if they were empty. */
 const wereTruncated = ({ kind, tables }: StatementSaid, free: ReadonlySet<string>, seen: SeenTransaction): boolean =>
   kind !== 'truncate' ||
-  tables.every(({ table }) => free.has(table) || seen.tables.some((one) => one.table === table && one.truncate > 0));
+  tables.every(({ table, is_unpublished }) => is_unpublished === true || free.has(table) || seen.tables.some((one) => one.table === table && one.truncate > 0));
 
 /** Whether it is the transaction on record, and it carries the mark of this call alone. */
 const isSame = (
@@ -133,7 +135,7 @@ const compareCounts = (
   for (const name of compared) {
     const inLog = logged.get(name);
     // The log holds no old row of such a table, and so perhaps not the change.
-    if (inLog?.replica_identity === 'nothing') continue;
+    if (inLog?.replica_identity === 'nothing' || named.get(name)?.is_unpublished === true) continue;
     const before = counted?.find(({ table }) => table === name) ?? none(name);
     const isAlike = free.has(name) || !named.has(name) ? isAtMost : isEqual;
     if (!isAlike(inLog ?? none(name), before, named.get(name))) mismatches.add('row_count');
@@ -174,7 +176,7 @@ const doesTagAgree = (
   const [only, ...others] = said.tables;
   if (rows === null || only === undefined || others.length > 0 || !isOfRoot(said.kind, only)) return true;
   const table = logged.get(only.table);
-  if (table?.replica_identity === 'nothing') return true;
+  if (table?.replica_identity === 'nothing' || only.is_unpublished === true) return true;
   const { insert, update, delete: deleted } = table ?? none(only.table);
   const all = insert + update + deleted;
   const moved = only.is_partitioned && only.kinds.includes('update') ? Math.min(insert, deleted) : 0;

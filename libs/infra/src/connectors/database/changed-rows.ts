@@ -46,29 +46,45 @@ export const withTruncated = (
   );
 };
 
+/** A table that a statement names, as the database knows it. */
+interface NamedRoot {
+  readonly table: string;
+  /** Of pg_class: `r`, `p` for a partitioned table, `v` for a view. */
+  readonly kind: string;
+  readonly isPublished: boolean;
+}
+
+const rootsIn = ({ rows }: Pick<StatementAnswer, 'rows'>): ReadonlyMap<number, NamedRoot> =>
+  new Map(
+    rows.map(([place, schema, table, kind, isPublished]) => [
+      Number(place),
+      { table: qualifiedName([schema ?? '', table ?? '']), kind: kind ?? '', isPublished: isPublished === 'true' },
+    ]),
+  );
+
 /** The tables that a statement names, by the names under which the change log holds them. */
 export const saidTables = (
   writes: readonly StatementWrite[],
-  { rows }: Pick<StatementAnswer, 'rows'>,
+  answer: Pick<StatementAnswer, 'rows'>,
 ): readonly SaidTable[] => {
-  const roots = new Map(rows.map(([place, schema, table, isPartitioned]) => [Number(place), { schema, table, isPartitioned }]));
-  const said = writes.map(({ table, kinds }, place) => {
+  const roots = rootsIn(answer);
+  const byTable = new Map<string, SaidTable>();
+  writes.forEach((write, place) => {
     const root = roots.get(place);
-    if (root === undefined) return { table, kinds, is_partitioned: false };
-    const name = qualifiedName([root.schema ?? '', root.table ?? '']);
-    return { table: name, kinds, is_partitioned: root.isPartitioned === 'true' };
+    const table = root?.table ?? write.table;
+    // Two partitions that a statement names are one table of the log.
+    const kinds = [...new Set([...(byTable.get(table)?.kinds ?? []), ...write.kinds])];
+    const said = { table, kinds, is_partitioned: root?.kind === 'p' };
+    byTable.set(table, root?.isPublished === false ? { ...said, is_unpublished: true } : said);
   });
-  return merged(said);
+  return [...byTable.values()].sort((one, other) => (one.table < other.table ? -1 : 1));
 };
 
-/** Two partitions that a statement names are one table of the log. */
-const merged = (said: readonly SaidTable[]): readonly SaidTable[] => {
-  const byTable = new Map<string, SaidTable>();
-  for (const { table, kinds, is_partitioned } of said) {
-    const known = byTable.get(table);
-    byTable.set(table, { table, kinds: [...new Set([...(known?.kinds ?? []), ...kinds])], is_partitioned });
-  }
-  return [...byTable.values()].sort((one, other) => (one.table < other.table ? -1 : 1));
+/** Why no statement may change what it names, as a sentence: what a view changes stands under other names. */
+export const whyNoTable = (answer: Pick<StatementAnswer, 'rows'>): string | null => {
+  const other = [...rootsIn(answer).values()].find(({ kind }) => kind !== 'r' && kind !== 'p');
+  if (other === undefined) return null;
+  return `${other.table} is no table, and a statement may change tables alone. Name the table that lies behind it. Nothing was applied.`;
 };
 
 /** Why changed rows are rolled back, as a sentence; null where they may stay. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 import {
   type CallOutcome,
   type ChangeJudgement,
+  type ConnectorCheck,
   type ConnectorCall,
   ConnectorDriver,
   failedOutcome,
@@ -9,13 +10,14 @@ import {
   type LoggedTransaction,
   type LostCall,
   NO_PREVIEW,
+  partsOfTable,
   type RequestFacts,
   type RequestPreview,
   type SideEffect,
   retryDelayMs,
   type ToolDescription,
 } from '#libs/domain/connectors';
-import { databaseConfigOf, judgeChange } from '#libs/domain/connectors/database';
+import { databaseConfigOf, judgeChange, publicationOf, slotOf } from '#libs/domain/connectors/database';
 import { DomainError, failpoint } from '#libs/domain/kernel';
 
 import { deadlineAfter } from '../call-deadline.js';
@@ -24,8 +26,10 @@ import { Redactor } from '../redactor.js';
 import { DatabaseSessions } from './database-sessions.js';
 import { FATE_UNKNOWN, outcomeOfNoSession } from './database-outcome.js';
 import { ReadCall } from './read-call.js';
+import { databaseChecks, type ReadinessTerms } from './readiness/index.js';
 import { ended, type EndedStatement } from './statement-call.js';
 import { Statements, type ReadyStatement, type Unready } from './statements.js';
+import { openTestedSession } from './tested-session.js';
 import { fateOfTransaction } from './transaction-fate.js';
 import { WriteCall } from './write-call.js';
 
@@ -93,6 +97,30 @@ export class DatabaseDriver extends ConnectorDriver {
   ): ChangeJudgement {
     const tool = databaseConfigOf(config).tools.find(({ name }) => name === toolName);
     return tool === undefined ? 'none' : judgeChange(tool, args, logged);
+  }
+
+  override checks(): readonly ConnectorCheck[] {
+    return databaseChecks({
+      termsOf: ({ connector }) => this.readinessTerms(connector),
+      openAgent: (tested) => openTestedSession(this.tools, tested, 'agent'),
+      openWitness: (tested) => openTestedSession(this.tools, tested, 'witness'),
+    });
+  }
+
+  private readinessTerms(connector: LiveConnector): ReadinessTerms {
+    const config = databaseConfigOf(connector.config);
+    const { id } = connector;
+    const named = [...this.statements.tablesOf(connector), ...config.side_effect_tables];
+    return {
+      database: config.database,
+      ssl: config.ssl,
+      schemas: config.schemas,
+      witness: config.witness.enabled ? { slot: slotOf(config, id), publication: publicationOf(config, id) } : null,
+      namedTables: [...new Set(named)].flatMap((table) => {
+        const parts = partsOfTable(table);
+        return parts === null ? [] : [{ schema: parts.schema, name: parts.table }];
+      }),
+    };
   }
 
   private async sendReady(call: ConnectorCall, ready: ReadyStatement): Promise<EndedStatement> {

@@ -1,4 +1,5 @@
 import type { DatabaseSession } from './database-session.js';
+import { AGENT_ROLE_SQL, whyUnsafe } from './readiness/index.js';
 import { literal } from './sql-text.js';
 
 /** PostgreSQL 14. */
@@ -19,23 +20,6 @@ export interface WitnessPlace {
   readonly publication: string;
 }
 
-/**
- * Attributes of the role and of every role that it is a member of: whatever one of them may do, a statement may be made
- * to do. Superusers, and roles that pass row security, replicate, make roles, or read, write and run files of the server.
- */
-const ROLE_FACTS = `
-select coalesce((array_agg(found.fault order by found.gravity))[1], '')
-from pg_catalog.pg_roles role
-cross join lateral (values
-  (1, 'is a superuser', role.rolsuper),
-  (2, 'passes by row level security (BYPASSRLS)', role.rolbypassrls),
-  (3, 'may replicate (REPLICATION)', role.rolreplication),
-  (4, 'may create roles (CREATEROLE)', role.rolcreaterole),
-  (5, 'is a member of ' || role.rolname,
-    role.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'))
-) found(gravity, fault, holds)
-where found.holds and pg_catalog.pg_has_role(current_user, role.oid, 'member')`;
-
 const SERVER_FACTS = `
 select pg_catalog.current_setting('server_version_num'), pg_catalog.current_setting('server_encoding'),
   pg_catalog.current_setting('track_counts'), pg_catalog.pg_is_in_recovery()::text`;
@@ -48,11 +32,11 @@ select pg_catalog.current_setting('wal_level'),
 
 /** @throws {StatementFailed} */
 export const readSessionFacts = async (session: DatabaseSession, witness: WitnessPlace | null): Promise<SessionFacts> => {
-  const asked = [ROLE_FACTS, SERVER_FACTS, ...(witness === null ? [] : [witnessFacts(witness)])];
+  const asked = [AGENT_ROLE_SQL, SERVER_FACTS, ...(witness === null ? [] : [witnessFacts(witness)])];
   const answers = await session.script(asked.join(';'));
-  const [[fault = ''] = [], server = [], witnessed = []] = answers.map(({ rows }) => rows[0] ?? []);
+  const [role = [], server = [], witnessed = []] = answers.map(({ rows }) => rows[0] ?? []);
   return {
-    roleFault: fault === null || fault === '' ? null : `The connector's database role ${fault}.`,
+    roleFault: whyUnsafe({ facts: role[0] ?? '' }),
     serverFault: serverFaultOf(server),
     witnessFault: witness === null ? null : witnessFaultOf(witnessed, witness),
   };

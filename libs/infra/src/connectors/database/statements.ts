@@ -61,6 +61,14 @@ export class Statements {
     return 'read' in ready ? sideEffectOfStatement(ready.read) : null;
   }
 
+  /** The tables that the statements of the config name to be changed. */
+  tablesOf({ config }: Pick<LiveConnector, 'config'>): readonly string[] {
+    return databaseConfigOf(config).tools.flatMap(({ name, sql }) => {
+      const read = this.read(config, name, sql);
+      return read.ok ? read.writes.map(({ table }) => table) : [];
+    });
+  }
+
   private read(config: JsonObject, tool: string, sql: string): ReadStatement {
     const { statements } = this.knownOf(config);
     const key = `${tool === 'query' || tool === 'execute' ? tool : 'named'}\n${sql}`;

@@ -37,22 +37,28 @@ export const readOpening = (terms: OpeningTerms): string => `begin read only;${s
 
 /**
  * Its last two answers: the id of the transaction; and each named table, by its place in the list, with the schema and the
- * name of its root and whether that is partitioned.
+ * name of its root, what kind of relation that is, and whether the publication holds it.
+ * @param publication null where no change log is followed
  */
-export const writeOpening = (terms: OpeningTerms, tables: readonly string[]): string =>
-  `begin read write;${settingsOf(terms)};select pg_catalog.pg_current_xact_id()::text;${rootsOf(tables)}`;
+export const writeOpening = (terms: OpeningTerms, tables: readonly string[], publication: string | null): string =>
+  `begin read write;${settingsOf(terms)};select pg_catalog.pg_current_xact_id()::text;${rootsOf(tables, publication)}`;
 
 /** As PostgreSQL publishes it: changes of a partition are changes of the table that it is a part of. */
 const ROOT_OF = (relation: string): string => `
 join pg_catalog.pg_class root on root.oid = coalesce(pg_catalog.pg_partition_root(${relation}), ${relation})
 join pg_catalog.pg_namespace root_schema on root_schema.oid = root.relnamespace`;
 
-const rootsOf = (tables: readonly string[]): string => `
-select said.place::text, root_schema.nspname, root.relname, (root.relkind = 'p')::text
+const rootsOf = (tables: readonly string[], publication: string | null): string => `
+select said.place::text, root_schema.nspname, root.relname, root.relkind::text,
+  ${publication === null ? 'true' : isPublished(publication)}::text
 from (values ${['(-1, null, null)', ...tables.map(valuesOf)].join(',')}) said(place, schema_name, table_name)
 join pg_catalog.pg_namespace named_schema on named_schema.nspname = said.schema_name
 join pg_catalog.pg_class named on named.relnamespace = named_schema.oid and named.relname = said.table_name
 ${ROOT_OF('named.oid')}`;
+
+const isPublished = (publication: string): string =>
+  `exists (select from pg_catalog.pg_publication_tables published where published.pubname = ${literal(publication)}
+    and published.schemaname = root_schema.nspname and published.tablename = root.relname)`;
 
 const valuesOf = (qualified: string, place: number): string => {
   const { schema, table } = partsOfTable(qualified) ?? { schema: '', table: qualified };

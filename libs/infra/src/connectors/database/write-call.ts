@@ -7,9 +7,10 @@ import {
   type TableCounts,
   type Vault,
 } from '#libs/domain/connectors';
+import { publicationOf } from '#libs/domain/connectors/database';
 import { failpoint } from '#libs/domain/kernel';
 
-import { changedBetween, countedTables, saidTables, whyTooMuch, withTruncated } from './changed-rows.js';
+import { changedBetween, countedTables, saidTables, whyNoTable, whyTooMuch, withTruncated } from './changed-rows.js';
 import { ROLLED_BACK_BY_ITSELF, withdrawnOutcome } from './database-outcome.js';
 import { rowCountOf } from './database-result.js';
 import type { DatabaseSession } from './database-session.js';
@@ -71,10 +72,15 @@ export class WriteCall extends StatementCall {
     const { writes, facts } = this.parts.ready.read;
     const tables = writes.map(({ table }) => table);
     try {
-      const opening = writeOpening({ config, statementTimeoutMs, applicationName }, tables);
+      const publication = config.witness.enabled ? publicationOf(config, this.parts.call.connector.id) : null;
+      const opening = writeOpening({ config, statementTimeoutMs, applicationName }, tables, publication);
       const [id, roots] = (await session.script(opening)).slice(-2);
       const xid = id?.rows[0]?.[0] ?? '';
-      const named = saidTables(writes, roots ?? { rows: [] });
+      const noTable = whyNoTable(roots ?? NONE);
+      if (noTable !== null) {
+        return await this.undone(session, { ...failedOutcome('statement_refused', noTable), hasSent: true });
+      }
+      const named = saidTables(writes, roots ?? NONE);
       return { xid, kind: facts.kind, tables: named, side_effect_tables: [...config.side_effect_tables].sort() };
     } catch (error) {
       if (error instanceof StatementFailed && session.hasEnded) return null;
