@@ -17,6 +17,7 @@ const CONTEXTS = [
   'policies',
   'replays',
   'webhooks',
+  'witness',
 ];
 
 /** The folders of each tree that serve all contexts. */

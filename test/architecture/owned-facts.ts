@@ -8,6 +8,7 @@ import * as ledger from '#libs/domain/ledger';
 import * as people from '#libs/domain/people';
 import * as policies from '#libs/domain/policies';
 import * as webhooks from '#libs/domain/webhooks';
+import * as witness from '#libs/domain/witness';
 import { SECURITY_EVENT_TYPES } from '#libs/infra/read-models';
 import { LEDGER_LIST_LIMIT_DEFAULT, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../apps/api/src/http/query-shape.js';
 import { STATS_BY } from '../../apps/api/src/insights/action-stats.js';
@@ -36,6 +37,7 @@ export interface OwnedPattern extends Owned {
 }
 
 const KERNEL = 'libs/domain/src/kernel/closed-sets.ts';
+const DECODER_ROWS = 'libs/domain/src/witness/decoder-rows.port.ts';
 const ACTION_STATE = 'libs/domain/src/gate/action/action.state.ts';
 
 const set = (schema: string, name: string, values: readonly string[], file: string): OwnedSet => ({
@@ -108,6 +110,8 @@ export const OWNED_SETS: readonly OwnedSet[] = [
     connectors.DISCOVERED_STATUSES,
     'libs/domain/src/connectors/discovered-tools.ts',
   ),
+  set('WitnessStatus', 'DECODER_STATUSES', witness.DECODER_STATUSES, DECODER_ROWS),
+  set('WitnessReason', 'DECODER_ROW_REASONS', witness.DECODER_ROW_REASONS, DECODER_ROWS),
   set(
     'DatabaseArgumentType',
     'ARGUMENT_TYPES',

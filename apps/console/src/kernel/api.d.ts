@@ -2891,7 +2891,8 @@ export interface components {
         /** @description How the change log of the database is followed, by which calls are verified. */
         ConnectorWitness: {
             status: components["schemas"]["WitnessStatus"];
-            reason: components["schemas"]["WitnessReason"];
+            /** @description Null where nothing is wrong. */
+            reason: components["schemas"]["WitnessReason"] | null;
             /** @description How much of the log is not read yet; null where nobody can say. */
             lag_bytes: number | null;
             /** @description How far the log was read, as PostgreSQL writes it (`pg_lsn`); null where it never was. */
@@ -2908,9 +2909,9 @@ export interface components {
         /**
          * @description `log_restored`: the database is another one than before, by its system identifier, its timeline or a slot that is gone.
          *     `slot_left`: the slot of a connector that is `off` could not be dropped yet, and keeps the log of its database.
-         * @enum {string|null}
+         * @enum {string}
          */
-        WitnessReason: "slot_lagging" | "decoder_down" | "slot_invalidated" | "log_restored" | "slot_left" | null;
+        WitnessReason: "slot_lagging" | "decoder_down" | "slot_invalidated" | "log_restored" | "slot_left";
         /** @description What the last test found. A test speaks of the config and the credential that it tested, and of no others. */
         ConnectorHealth: {
             /**

@@ -134,7 +134,6 @@ export const WITNESS_REASON_VALUES = [
   'slot_invalidated',
   'log_restored',
   'slot_left',
-  null,
 ] as const;
 export const CONNECTOR_TOOL_STATUS_VALUES = ['accepted', 'new', 'changed', 'gone'] as const;
 export const REPLICATION_NAME_PATTERN = /^[a-z0-9_]{1,63}$/;

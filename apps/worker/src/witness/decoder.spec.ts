@@ -193,4 +193,23 @@ describe('an action that waits', () => {
     run(scene);
     await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'decoder_down']]));
   });
+
+  it('is given up where it committed before a slot that somebody has made anew meanwhile', async () => {
+    const scene = await begin();
+    await stop();
+    scene.verdicts.wait(ACTION, scene.source.commit());
+    scene.source.slot = { confirmed: scene.source.commit(), isLost: false };
+    run(scene);
+    await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'decoder_down']]));
+  });
+
+  it('is missing, too, after a restart that lost nothing', async () => {
+    const scene = await begin();
+    const end = scene.source.commit();
+    await until(async () => expect((await scene.rows.of([scene.connector])).get(scene.connector)?.position).toBe(end));
+    await stop();
+    scene.verdicts.wait(ACTION, end);
+    run(scene);
+    await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'transaction_missing']]));
+  });
 });

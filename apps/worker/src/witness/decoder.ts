@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectorStreams, isLive, type LiveConnector, type Vault } from '#libs/domain/connectors';
 import type { Clock, Meter } from '#libs/domain/kernel';
 import {
-  type AttachedLog,
   type ChangeLogSource,
   type ChangeLogVerdicts,
   type DecoderAddress,
@@ -17,7 +16,7 @@ import {
 } from '#libs/domain/witness';
 import { RepeatedFault } from '#libs/infra/logging';
 import { DecoderHealth } from './decoder-health.js';
-import { LogAttachment } from './log-attachment.js';
+import { type Attachment, LogAttachment } from './log-attachment.js';
 import { type RetirementParts, SlotRetirement } from './slot-retirement.js';
 import { TransactionIntake } from './transaction-intake.js';
 import { WaitingVerdicts } from './waiting-verdicts.js';
@@ -72,6 +71,8 @@ export class Decoder {
   private readonly unfollowed: RepeatedFault;
   private readonly unlooked: RepeatedFault;
   private retryMs: number;
+  /** How far this process has read the slot; null before it has. */
+  private handled: string | null = null;
   /** Ends what is under way, because the connector may be another one by now. */
   private change = new AbortController();
 
@@ -154,7 +155,7 @@ export class Decoder {
     if (terms === null) return Promise.resolve(null);
     return withLogin(this.parts.vault, connector, terms, async (login) => {
       try {
-        const attached = await this.attachment.attach(login);
+        const attached = await this.attachment.attach(login, await this.handledUpTo());
         if (attached === null) return this.pace.lastRetryMs;
         await this.followAttached(login, attached, signal);
         return await this.pausedMs();
@@ -165,7 +166,7 @@ export class Decoder {
     });
   }
 
-  private async followAttached(login: WitnessLogin, attached: AttachedLog, changed: AbortSignal): Promise<void> {
+  private async followAttached(login: WitnessLogin, attached: Attachment, changed: AbortSignal): Promise<void> {
     const { source, vault } = this.parts;
     const ending = new AbortController();
     const signal = AbortSignal.any([changed, ending.signal]);
@@ -173,7 +174,12 @@ export class Decoder {
     const marks = await openMarkReader(vault, login.connector);
     const intake = new TransactionIntake(this.parts, { of: this.of, marks, watchBypass });
     const gauge = new LagGauge();
-    const read: { position: string | null } = { position: null };
+    const handle = (position: string): void => {
+      gauge.reached(position);
+      this.handled = position;
+    };
+    // Where nothing happens, the database says nothing either.
+    handle(attached.confirmed);
     let looking: Promise<void> = Promise.resolve();
     try {
       const end = await source.follow({
@@ -182,13 +188,10 @@ export class Decoder {
         onStarted: () => {
           this.health.connected();
           this.retryMs = this.pace.firstRetryMs;
-          looking = this.lookAgain(signal, () => this.look(login, attached, gauge, read.position));
+          looking = this.lookAgain(signal, () => this.look(login, attached.start, gauge));
         },
         onTransaction: (transaction) => intake.take(transaction),
-        onPosition: (position) => {
-          gauge.reached(position);
-          read.position = position;
-        },
+        onPosition: handle,
       });
       if (end !== 'aborted') this.parts.logger.debug('a change log ended', { connector: this.of.connector, end });
     } finally {
@@ -205,17 +208,18 @@ export class Decoder {
     }
   }
 
-  private async look(
-    login: WitnessLogin,
-    { start }: AttachedLog,
-    gauge: LagGauge,
-    position: string | null,
-  ): Promise<void> {
+  private async look(login: WitnessLogin, start: string, gauge: LagGauge): Promise<void> {
     const { head } = await this.parts.source.inspect(login);
     const nowMs = this.parts.clock.monotonicMs();
     gauge.seen(head, nowMs);
+    const position = this.handled;
     await this.health.follows(gauge.now(nowMs), position);
     if (position !== null) await this.waiting.readUpTo(position, start);
+  }
+
+  private async handledUpTo(): Promise<string | null> {
+    const { connector } = this.of;
+    return this.handled ?? (await this.parts.rows.of([connector])).get(connector)?.position ?? null;
   }
 
   /** What is told of a decoder never keeps it from reading. */
@@ -235,6 +239,6 @@ export class Decoder {
     const isWanted = typeof now !== 'string' && isWitnessed(now);
     if (now === 'unknown' || (isWanted && terms?.slot === login.terms.slot && terms.place === login.terms.place))
       return;
-    await this.retirement.drop(login);
+    if (await this.retirement.drop(login)) this.handled = null;
   }
 }

@@ -4,6 +4,7 @@ import {
   type Decoder,
   type DecoderAddress,
   type DecoderLog,
+  hasPassed,
   type LogFacts,
   type WitnessLogin,
 } from '#libs/domain/witness';
@@ -13,6 +14,17 @@ import type { WaitingVerdicts } from './waiting-verdicts.js';
 export interface AttachmentParts {
   readonly source: Pick<ChangeLogSource, 'inspect' | 'createSlot'>;
   readonly log: Pick<DecoderLog, 'load' | 'attach'>;
+}
+
+/** Where reading begins, and since when. */
+export interface Attachment {
+  /**
+   * What committed before it and was not seen is not known to be missing: nobody followed then, or the slot, which is
+   * further than anybody has read, may be another of the same name.
+   */
+  readonly start: string;
+  /** Everything before it was handled, by whoever read the slot. */
+  readonly confirmed: string;
 }
 
 type LostLog = 'slot_invalidated' | 'log_restored';
@@ -29,8 +41,11 @@ export class LogAttachment {
     private readonly of: DecoderAddress,
   ) {}
 
-  /** What to follow; null where there is nothing until somebody sets the slot up anew. */
-  async attach(login: WitnessLogin): Promise<AttachedLog | null> {
+  /**
+   * What to follow; null where there is nothing until somebody sets the slot up anew.
+   * @param handled how far this slot was read, as far as anybody knows
+   */
+  async attach(login: WitnessLogin, handled: string | null): Promise<Attachment | null> {
     const facts = await this.parts.source.inspect(login);
     const before = await this.parts.log.load(this.of.connector);
     const known = before.attached?.slot === login.terms.slot ? before.attached : null;
@@ -44,18 +59,21 @@ export class LogAttachment {
       await this.waiting.giveUp('log_restored');
       await this.health.lost('log_restored');
     }
-    await this.attached(login, facts);
+    const confirmed = await this.attached(login, facts);
     // As the log has it: where nothing has changed, the start is that of then.
-    return (await this.parts.log.load(this.of.connector)).attached;
+    const start = (await this.parts.log.load(this.of.connector)).attached?.start ?? confirmed;
+    const isKept = hasPassed(start, confirmed) || (handled !== null && hasPassed(handled, confirmed));
+    return { start: isKept ? start : confirmed, confirmed };
   }
 
-  private async attached(login: WitnessLogin, facts: LogFacts): Promise<void> {
+  private async attached(login: WitnessLogin, facts: LogFacts): Promise<string> {
     const isNew = facts.slot === null;
     if (isNew) await this.parts.source.createSlot(login);
     // Asked again where the slot is new: of what committed while it was made nobody knows whether it is in it.
     const { systemId: system_id, timeline, head, slot } = isNew ? await this.parts.source.inspect(login) : facts;
     const start = isNew ? head : (slot?.confirmed ?? head);
     await this.parts.log.attach(this.of, { system_id, timeline, slot: login.terms.slot, start });
+    return slot?.confirmed ?? head;
   }
 }
 

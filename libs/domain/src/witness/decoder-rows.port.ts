@@ -1,6 +1,6 @@
 import { type ConnectorId, epochMsOf, type OrgId, type Timestamp } from '../kernel/index.js';
 import type { DecoderAddress } from './decoder.commands.js';
-import type { DecoderReason } from './decoder.events.js';
+import { DECODER_REASONS } from './decoder.events.js';
 
 /**
  * `off`: nothing is followed, and by now nothing is kept for it at the database, unless the row says `slot_left`.
@@ -9,7 +9,8 @@ export const DECODER_STATUSES = ['healthy', 'degraded', 'down', 'invalidated', '
 export type DecoderStatus = (typeof DECODER_STATUSES)[number];
 
 /** `slot_left`: the slot of a connector that needs none could not be dropped, and keeps the log of its database. */
-export type DecoderRowReason = DecoderReason | 'slot_left';
+export const DECODER_ROW_REASONS = [...DECODER_REASONS, 'slot_left'] as const;
+export type DecoderRowReason = (typeof DECODER_ROW_REASONS)[number];
 
 const STATUS_OF: Readonly<Record<DecoderRowReason, DecoderStatus>> = {
   slot_lagging: 'degraded',
@@ -39,7 +40,7 @@ export interface DecoderRow extends DecoderLook {
 }
 
 /** A decoder that has not looked at itself for so long is down, whatever its row says. */
-export const SILENT_MS = 60_000;
+const SILENT_MS = 60_000;
 
 /** What stays so whether anybody looks or not. */
 const isLasting = (reason: DecoderRowReason | null): boolean =>

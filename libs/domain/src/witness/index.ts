@@ -21,6 +21,7 @@ export {
 export { isLagging, type Lag, LagGauge } from './decoder-lag.js';
 export { DecoderLog } from './decoder-log.js';
 export {
+  DECODER_ROW_REASONS,
   DECODER_STATUSES,
   type DecoderLook,
   decoderNow,

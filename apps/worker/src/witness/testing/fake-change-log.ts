@@ -94,6 +94,8 @@ export class FakeChangeLog extends ChangeLogSource {
 
   private async send({ signal, onStarted, onTransaction, onPosition }: FollowedLog): Promise<FollowEnd> {
     onStarted();
+    // Nothing is said of a place that the slot has confirmed.
+    let told = this.slot?.confirmed ?? '0/0';
     for (;;) {
       if (signal.aborted) return 'aborted';
       if (this.isCut) return 'connection_lost';
@@ -102,13 +104,13 @@ export class FakeChangeLog extends ChangeLogSource {
       if (slot.isLost) return 'slot_invalidated';
       const next = this.transactions.find(({ end_lsn }) => !hasPassed(slot.confirmed, end_lsn));
       if (next === undefined) {
-        onPosition(this.position);
+        if (!hasPassed(told, this.position)) onPosition((told = this.position));
         await this.rung(signal);
         continue;
       }
       await onTransaction(next);
       slot.confirmed = next.end_lsn;
-      onPosition(next.end_lsn);
+      onPosition((told = next.end_lsn));
     }
   }
 
