@@ -113,8 +113,9 @@ export class DecoderScene {
     await this.vault.destroy({ org: this.of.org, object: this.connector, version: this.version });
   }
 
-  decoder(): Decoder {
-    return new Decoder(this.parts(), this.of, PACE);
+  /** @param parts others than those of the scene */
+  decoder(parts: Partial<DecoderParts> = {}): Decoder {
+    return new Decoder({ ...this.parts(), ...parts }, this.of, PACE);
   }
 
   parts(): DecoderParts {
