@@ -6,6 +6,7 @@ import {
   ensureDemoConnector,
   isDemoWanted,
   startDemoDatabase,
+  untilDemoIsReady,
 } from '#libs/infra/demo-database';
 
 /**
@@ -39,8 +40,13 @@ export class Demo {
     const demo = await this.database;
     if (demo === null) return 'as_it_was';
     try {
-      const status = await ensureDemoConnector(callsAt(service, adminKey), demo);
-      return status === 'not_served' ? 'not_served' : 'offered';
+      const call = callsAt(service, adminKey);
+      const status = await ensureDemoConnector(call, demo);
+      if (status === 'not_served') return 'not_served';
+      if (status === 'taken') return 'as_it_was';
+      // A person reads what follows meanwhile.
+      void untilDemoIsReady(call).catch((error: unknown) => this.logger.warn('the demo is not ready yet', { error }));
+      return 'offered';
     } catch (error) {
       this.logger.warn('the connector of the demo database was not made; `npm run ags -- init` tries again', { error });
       return 'as_it_was';

@@ -10,6 +10,7 @@ import { twoPeople } from './approval-scene.js';
 import { usedUp } from './budget-scene.js';
 import { exportAndVerify } from './bundle-scene.js';
 import { Closing } from './closing.js';
+import { witnessedDatabase } from './database-scene.js';
 import { showConsole } from './console/console-demo.js';
 import { CustomerRecords } from './customer-records.js';
 import { atTheEdge } from './edge-scene.js';
@@ -37,6 +38,7 @@ const INTERRUPTED = 130;
 const settingsOf = (stateDir: string): Readonly<Record<string, string>> => ({
   SERVICE_STATE_DIR: stateDir,
   SERVICE_PORT: '0',
+  SERVICE_DEMO: 'on',
   SERVICE_SWEEP_INTERVAL_MS: '250',
   SERVICE_EXECUTOR_SILENCE_MS: '2000',
   LOG_LEVEL: 'warn',
@@ -82,7 +84,11 @@ const main = async (): Promise<number> => {
 /** Until it is interrupted. */
 const mainOfConsole = async (): Promise<number> => {
   const { folder, closing } = await scratchFolder();
-  const environment = environmentWith({ ...settingsOf(join(folder, 'state')), LOG_LEVEL: 'error' });
+  const environment = environmentWith({
+    ...settingsOf(join(folder, 'state')),
+    SERVICE_DEMO: 'off',
+    LOG_LEVEL: 'error',
+  });
   try {
     return await showConsole({ terminal, closing, environment, logFile: join(folder, 'service.log') });
   } catch (error) {
@@ -161,6 +167,7 @@ const scenes = async (stage: Stage): Promise<void> => {
   await heldTool(stage);
   const owner = await stopAll(stage);
   await twoPeople(stage, owner);
+  await witnessedDatabase(stage, owner);
   await crash(stage);
   await exportAndVerify(stage, deed);
 };

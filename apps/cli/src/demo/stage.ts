@@ -35,6 +35,24 @@ rules:
     decision: require_approval
     approval:
       required: 2
+  - id: rows-stay
+    match:
+      tools:
+        - demo.*
+      side_effect: destructive
+    decision: deny
+    message: Agents delete no rows of the shop.
+  - id: changed-rows
+    match:
+      tools:
+        - demo.*
+      side_effect: write
+    decision: require_approval
+  - id: read-rows
+    match:
+      tools:
+        - demo.query
+    decision: allow
   - id: customers
     match:
       tools:

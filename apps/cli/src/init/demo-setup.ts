@@ -5,10 +5,12 @@ import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { type Config, ownEnvironmentBut } from '#libs/infra/config';
 import {
+  type CallAsAdmin,
   type DemoConnectorStatus,
   type DemoDatabase,
   ensureDemoConnector,
   startDemoDatabase,
+  untilDemoIsReady,
 } from '#libs/infra/demo-database';
 import type { Deployment, Prepared, StepStatus } from '#libs/infra/deployment';
 import { redactText } from '#libs/infra/logging';
@@ -120,7 +122,9 @@ const offeredAndTried = async (setUp: DemoSetUp, demo: DemoDatabase, service: Sc
   try {
     const status = await stepped(setUp, 'demo_connector', async () => {
       await signIn(setUp, owner);
-      const found = await ensureDemoConnector((method, path, body) => owner.send(method, path, body), demo);
+      const call: CallAsAdmin = (method, path, body) => owner.send(method, path, body);
+      const found = await ensureDemoConnector(call, demo);
+      if (found !== 'not_served' && found !== 'taken') await untilDemoIsReady(call);
       setUp.onStep('demo_connector', ...toldOf(found));
       return found;
     });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type CallAsAdmin, type DemoDatabase, DemoConnectorRefused, ensureDemoConnector } from './index.js';
+import {
+  type CallAsAdmin,
+  type DemoDatabase,
+  DemoConnectorRefused,
+  ensureDemoConnector,
+  untilDemoIsReady,
+} from './index.js';
 
 const DEMO: DemoDatabase = {
   host: '127.0.0.1',
@@ -116,6 +122,29 @@ describe('the connector demo', () => {
   it('is left alone where somebody has given the name to another connector', async () => {
     const [status, requests] = await asked(DEMO, served, connector({ type: 'rest' }));
     expect([status, requests.length]).toEqual(['taken', 2]);
+  });
+
+  it('is ready once its decoder follows, and its test has passed', async () => {
+    const requests: string[] = [];
+    const statuses = ['down', 'healthy'];
+    await untilDemoIsReady((method, path) => {
+      requests.push(`${method} ${path}`);
+      const json = method === 'POST' ? { status: 'warnings' } : { witness: { status: statuses.shift() } };
+      return Promise.resolve({ status: 200, json });
+    });
+    const look = 'GET /v1/connectors/demo';
+    expect(requests).toEqual([look, look, 'POST /v1/connectors/demo/test']);
+  });
+
+  it('is not, in the words of its test, where that fails', async () => {
+    const checks = [
+      { check: 'version', status: 'passed', detail: 'PostgreSQL 18.' },
+      { check: 'slot', status: 'failed', detail: 'There is no replication slot "ags_demo".' },
+    ];
+    const call: CallAsAdmin = () => Promise.resolve({ status: 200, json: { status: 'failing', checks } });
+    await expect(untilDemoIsReady(call, 0)).rejects.toThrow(
+      'The connector demo is not ready: There is no replication slot "ags_demo".',
+    );
   });
 
   it('says in the words of the API why it was refused', async () => {

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DemoDatabase } from './demo-database.js';
 import { DEMO_PUBLICATION } from './demo-schema.js';
 
 export const DEMO_CONNECTOR = 'demo';
 const TYPE = 'database';
 const NOT_FOUND = 404;
+const READY_DEADLINE_MS = 20_000;
+const LOOK_AGAIN_MS = 250;
 const DESCRIPTION = 'An invented shop, to try agents on';
 
 /** The public API, as an admin calls it: with a key, or in a session. */
@@ -42,6 +45,26 @@ export const ensureDemoConnector = async (call: CallAsAdmin, demo: DemoDatabase)
   }
   const connector = accepted(found);
   return connector['type'] === TYPE ? adjusted(call, path, connector, demo) : 'taken';
+};
+
+/**
+ * Waits until a decoder follows its change log, and has it tested: from then on its calls are taken, and changes confirmed.
+ * @throws {DemoConnectorRefused} it is not ready in time; the message says what is missing
+ */
+export const untilDemoIsReady = async (call: CallAsAdmin, deadlineMs = READY_DEADLINE_MS): Promise<void> => {
+  const path = `/v1/connectors/${DEMO_CONNECTOR}`;
+  for (const startedAt = performance.now(); ; await sleep(LOOK_AGAIN_MS)) {
+    const { witness } = accepted(await call('GET', path));
+    const status = (witness as { status?: unknown } | undefined)?.status;
+    if (status === 'healthy' || performance.now() - startedAt > deadlineMs) break;
+  }
+  // What keeps a decoder from following is what the test finds.
+  const { status, checks } = accepted(await call('POST', `${path}/test`));
+  if (status !== 'failing') return;
+  const fault = (checks as readonly { status: string; detail: string }[]).find((check) => check.status === 'failed');
+  throw new DemoConnectorRefused(
+    `The connector ${DEMO_CONNECTOR} is not ready: ${fault?.detail ?? 'its test failed.'}`,
+  );
 };
 
 const adjusted = async (

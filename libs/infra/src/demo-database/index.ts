@@ -4,5 +4,6 @@ export {
   DemoConnectorRefused,
   type DemoConnectorStatus,
   ensureDemoConnector,
+  untilDemoIsReady,
 } from './demo-connector.js';
 export { type DatabaseLogin, type DemoDatabase, isDemoWanted, startDemoDatabase } from './demo-database.js';
