@@ -31,6 +31,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'commands',
     'config',
+    'demo-database',
     'deployment',
     'diagnosis',
     'egress',
