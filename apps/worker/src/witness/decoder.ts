@@ -34,7 +34,7 @@ export interface DecoderPace {
   readonly retireMs: number;
 }
 
-export const DECODER_PACE: DecoderPace = {
+const DECODER_PACE: DecoderPace = {
   lookMs: 1_000,
   graceMs: 10_000,
   firstRetryMs: 250,

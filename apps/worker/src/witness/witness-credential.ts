@@ -3,7 +3,7 @@ import { ForeseenFault } from '#libs/domain/kernel';
 import type { WitnessLogin, WitnessTerms } from '#libs/domain/witness';
 
 /** The connector has no credential for its witness. */
-export class NoWitnessCredential extends ForeseenFault {
+class NoWitnessCredential extends ForeseenFault {
   override readonly name = 'NoWitnessCredential';
 }
 

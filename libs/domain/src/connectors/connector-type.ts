@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import type { WitnessLevel } from '../kernel/index.js';
+import type { ConnectorId, WitnessLevel } from '../kernel/index.js';
 import type { ConfigSchema } from './config-schema.js';
 import type { ConnectorType } from './connector.events.js';
 import type { SideEffect } from './connector-driver.port.js';
@@ -19,6 +19,21 @@ export interface ConnectorTypeRules {
   readonly addressKey: string;
   /** Where its calls go: judged by the egress rules at creation and at every dial. */
   readonly destinationsOf: (config: JsonObject) => readonly string[];
+  /** The change log that witnesses the calls of a connector. Absent for a type whose systems have none. */
+  readonly changeLogOf?: (connector: ConnectorId, config: JsonObject) => ChangeLogPlace;
+}
+
+/** Where the change log of a connector is, and what of it is read. */
+export interface ChangeLogPlace {
+  /** Whether the config asks for a witness. */
+  readonly isWanted: boolean;
+  /** As the egress door dials it. */
+  readonly destination: string;
+  readonly database: string;
+  readonly slot: string;
+  readonly publication: string;
+  /** Whether changes past the service are told, and not only counted. */
+  readonly watchBypass: boolean;
 }
 
 /** What a person who sets up a connector reads (rule CON-8). */

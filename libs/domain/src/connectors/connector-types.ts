@@ -2,7 +2,8 @@ import { type Digest, digestOfJson, type JsonObject, type JsonValue } from '#lib
 
 import { DomainError } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
-import type { CatalogueEntry, ConnectorTypeRules, ConnectorTypeSettings } from './connector-type.js';
+import type { LiveConnector } from './connector.state.js';
+import type { CatalogueEntry, ChangeLogPlace, ConnectorTypeRules, ConnectorTypeSettings } from './connector-type.js';
 import { BRIDGE_FOR_STDIO } from './mcp/mcp-keys.js';
 import * as SERVED from './served-types.js';
 
@@ -39,6 +40,14 @@ export const requireServedType = (type: string): ConnectorType => {
 /** Where a connector of the type leads to; a type that is not served any more leads nowhere. */
 export const destinationsOf = (type: ConnectorType, config: JsonObject): readonly string[] =>
   RULES[type]?.destinationsOf(config) ?? [];
+
+/** The change log of a connector, whether a witness is asked for or not; null for a type that has none. */
+export const changeLogOf = ({
+  id,
+  type,
+  config,
+}: Pick<LiveConnector, 'id' | 'type' | 'config'>): ChangeLogPlace | null =>
+  RULES[type]?.changeLogOf?.(id, config) ?? null;
 
 export interface StoredConfig {
   readonly config: JsonObject;

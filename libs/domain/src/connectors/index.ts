@@ -59,7 +59,9 @@ export {
   type TestedConnector,
   type TestedPlace,
 } from './connector-test.js';
+export type { ChangeLogPlace } from './connector-type.js';
 export {
+  changeLogOf,
   CONNECTOR_CATALOGUE,
   isNamedByServer,
   NAMED_BY_SERVER,

@@ -1,29 +1,19 @@
-import { databaseConfigOf, publicationOf, slotOf } from '../connectors/database/index.js';
-import type { LiveConnector } from '../connectors/index.js';
+import { type ChangeLogPlace, changeLogOf, type LiveConnector } from '../connectors/index.js';
 
 /** What the config of a connector says of its witness. */
-export interface WitnessTerms {
-  readonly slot: string;
-  readonly publication: string;
-  /** Whether changes past the service are told, and not only counted. */
-  readonly watchBypass: boolean;
+export interface WitnessTerms extends Omit<ChangeLogPlace, 'isWanted'> {
   /** Which database it is, host and port among it: two connectors with the same place have the same log. */
   readonly place: string;
 }
 
 /** The terms of a connector's witness, whether it is asked for or not; null for a type that has no change log. */
-export const witnessTermsOf = ({ id, type, config }: LiveConnector): WitnessTerms | null => {
-  if (type !== 'database') return null;
-  const database = databaseConfigOf(config);
-  const { host, port, database: name, watch_bypass: watchBypass } = database;
-  return {
-    slot: slotOf(database, id),
-    publication: publicationOf(database, id),
-    watchBypass,
-    place: JSON.stringify([host, port, name]),
-  };
+export const witnessTermsOf = (connector: LiveConnector): WitnessTerms | null => {
+  const log = changeLogOf(connector);
+  if (log === null) return null;
+  const { isWanted: _isWanted, ...terms } = log;
+  return { ...terms, place: JSON.stringify([terms.destination, terms.database]) };
 };
 
 /** Whether a decoder of this connector must run now. */
-export const isWitnessed = ({ status, type, config }: LiveConnector): boolean =>
-  status === 'active' && type === 'database' && databaseConfigOf(config).witness.enabled;
+export const isWitnessed = (connector: LiveConnector): boolean =>
+  connector.status === 'active' && changeLogOf(connector)?.isWanted === true;

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type pg from 'pg';
-import { databaseConfigOf, destinationOf } from '#libs/domain/connectors/database';
 import type { Clock } from '#libs/domain/kernel';
 import {
   ChangeLogSource,
@@ -80,7 +79,15 @@ export class EgressChangeLogSource extends ChangeLogSource {
     const { slot, publication } = terms;
     const connection = this.connectionOf(log);
     try {
-      await this.reader.follow({ connection, slot, publication, signal, onFound: onStarted, onTransaction, onPosition });
+      await this.reader.follow({
+        connection,
+        slot,
+        publication,
+        signal,
+        onFound: onStarted,
+        onTransaction,
+        onPosition,
+      });
       return 'aborted';
     } catch (error) {
       if (!(error instanceof ChangeLogFault)) throw error;
@@ -119,15 +126,14 @@ export class EgressChangeLogSource extends ChangeLogSource {
     asked.client.end().catch(() => undefined);
   }
 
-  private connectionOf({ connector, username, password }: WitnessLogin): DialledConnection {
-    const config = databaseConfigOf(connector.config);
+  private connectionOf({ terms, username, password }: WitnessLogin): DialledConnection {
     const connect = async (): Promise<Duplex> =>
       new GuardedStream(
-        await this.door.connect(destinationOf(config), AbortSignal.timeout(DIAL_TIMEOUT_MS)),
+        await this.door.connect(terms.destination, AbortSignal.timeout(DIAL_TIMEOUT_MS)),
         MAX_MESSAGE_BYTES,
       );
     const [user, secret] = [Buffer.from(username).toString(), Buffer.from(password).toString()];
-    return { connect, user, password: secret, database: config.database };
+    return { connect, user, password: secret, database: terms.database };
   }
 }
 

@@ -7,7 +7,7 @@ const SYSTEM_SCHEMA = /^(?:pg_.*|information_schema)$/i;
 /** What reads or writes beside the tables, or outside of the transaction: nothing a config says lets a statement call it. */
 const CLOSED_FUNCTION = /^(?:(?:pg|lo|dblink)_.*|dblink|set_config|nextval|setval)$/i;
 
-export const isIdentifier = (text: string): boolean =>
+const isIdentifier = (text: string): boolean =>
   IDENTIFIER.test(text) && Buffer.byteLength(text) <= DATABASE_LIMITS.nameBytes;
 
 /** What a schema's name breaks, as the end of a sentence; null for one that can be used. */

@@ -31,13 +31,10 @@ const lessThan = (counts: TableCounts, before: TableCounts | undefined): TableCo
   truncate: counts.truncate,
 });
 
-export const rowsIn = (counts: TableCounts): number => counts.insert + counts.update + counts.delete;
+const rowsIn = (counts: TableCounts): number => counts.insert + counts.update + counts.delete;
 
 /** The counts with the tables that the statement truncates, whose rows nobody counts. */
-export const withTruncated = (
-  changed: readonly TableCounts[],
-  said: readonly SaidTable[],
-): readonly TableCounts[] => {
+export const withTruncated = (changed: readonly TableCounts[], said: readonly SaidTable[]): readonly TableCounts[] => {
   const truncated = said.filter(({ kinds }) => kinds.includes('truncate')).map(({ table }) => table);
   const others = changed.filter(({ table }) => !truncated.includes(table));
   const none = { insert: 0, update: 0, delete: 0, truncate: 1 };

@@ -1,6 +1,13 @@
 import pg from 'pg';
 
-import { bodyProfile, canonicalize, type JsonObject, type JsonValue, parseStrictJson, StrictJsonError } from '#libs/crypto';
+import {
+  bodyProfile,
+  canonicalize,
+  type JsonObject,
+  type JsonValue,
+  parseStrictJson,
+  StrictJsonError,
+} from '#libs/crypto';
 
 import type { Redactor } from '../redactor.js';
 import type { AnsweredColumn, StatementAnswer } from './statement-run.js';
@@ -97,7 +104,7 @@ const memberNames = (columns: readonly AnsweredColumn[]): readonly string[] => {
 };
 
 /** `INSERT 0 1` is the command INSERT: the number between is a leftover of the protocol. */
-export const commandOf = (tag: string): string => tag.split(' ')[0] ?? '';
+const commandOf = (tag: string): string => tag.split(' ')[0] ?? '';
 
 /** How many rows the command tag counts; null for a command that counts none. */
 export const rowCountOf = (tag: string): number | null => {

@@ -66,7 +66,7 @@ const valuesOf = (qualified: string, place: number): string => {
 };
 
 /** What this transaction has changed so far, by table. Counts of earlier transactions of the session may be in it. */
-export const CHANGED_ROWS = `
+const CHANGED_ROWS = `
 select root_schema.nspname, root.relname,
   sum(counted.n_tup_ins)::text, sum(counted.n_tup_upd)::text, sum(counted.n_tup_del)::text
 from pg_catalog.pg_stat_xact_user_tables counted

@@ -1,4 +1,4 @@
-export { AGENT_ROLE_SQL, type AgentRoleRow, whyUnsafe } from './agent-role.js';
-export { databaseChecks, type DatabaseCheckParts } from './database-checks.js';
+export { AGENT_ROLE_SQL, whyUnsafe } from './agent-role.js';
+export { databaseChecks } from './database-checks.js';
 export type { ReadinessTerms } from './readiness-terms.js';
-export { type OpenSession, type Session, SessionFailed, type SessionFault } from './session.js';
+export { type Session, SessionFailed, type SessionFault } from './session.js';

@@ -1,9 +1,2 @@
 export { loadSqlParser, type SqlParser } from './sql-parser.js';
-export {
-  type AcceptedStatement,
-  type ReadStatement,
-  type RefusedStatement,
-  type SqlRules,
-  STATEMENT_MAX_BYTES,
-  type StatementWrite,
-} from './sql-statement.js';
+export { type AcceptedStatement, type ReadStatement, type SqlRules, type StatementWrite } from './sql-statement.js';

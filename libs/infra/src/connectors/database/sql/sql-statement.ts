@@ -1,7 +1,8 @@
 import type { ChangeKind, SqlFacts } from '#libs/domain/connectors';
+import { DATABASE_LIMITS } from '#libs/domain/connectors/database';
 
 /** What a statement may hold in UTF-8. */
-export const STATEMENT_MAX_BYTES = 65_536;
+export const STATEMENT_MAX_BYTES = DATABASE_LIMITS.statementBytes;
 
 /** What one connector and one of its tools let a statement do. */
 export interface SqlRules {

@@ -1,9 +1,9 @@
 import { type AcceptedStatement, loadSqlParser, type ReadStatement, type SqlParser, type SqlRules } from '../index.js';
 
 let loading: Promise<SqlParser> | null = null;
-export const sharedParser = (): Promise<SqlParser> => (loading ??= loadSqlParser());
+const sharedParser = (): Promise<SqlParser> => (loading ??= loadSqlParser());
 
-export const rulesOf = (given: Partial<SqlRules> = {}): SqlRules => ({
+const rulesOf = (given: Partial<SqlRules> = {}): SqlRules => ({
   schemas: ['public'],
   allowedFunctions: [],
   allowTruncate: false,
