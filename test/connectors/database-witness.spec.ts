@@ -101,6 +101,20 @@ describe('a database with a witness', () => {
     expect(await shop.count('select count(*) n from orders where id between 100 and 119 and cents = id * 100 + 1')).toBe(20);
   });
 
+  it('no credential is stored without the role that reads the change log', async () => {
+    const body = { kind: 'database', secret: { username: 'someone', password: 'something' } };
+    const answer = await service.call('PUT', '/v1/connectors/shop/credentials', { key: service.adminKey, body });
+    expect(answer).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'secret.witness_username' } });
+  });
+
+  it('a config whose own statement could not be sent is not stored', async () => {
+    const tools = [{ name: 'clear', description: 'Clears', sql: 'truncate orders', args: [] }];
+    const { config } = (await shop.asAdmin('GET', '/v1/connectors/shop')) as { config: object };
+    const body = { config: { ...config, tools } };
+    const answer = await service.call('PATCH', '/v1/connectors/shop', { key: service.adminKey, body });
+    expect(answer).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'config.tools[0].sql' } });
+  });
+
   it('readiness says what is set up', async () => {
     const answer = await shop.asAdmin('GET', '/v1/connectors/shop/readiness');
     const checks = answer['checks'] as { readonly check: string; readonly status: string }[];

@@ -262,6 +262,14 @@ export abstract class ConnectorDriver {
     return null;
   }
 
+  /**
+   * What is wrong with a config that keeps to the rules of its type, with the field path (`config.tools[0].sql`) in
+   * `param`; null where nothing is.
+   */
+  configFault(_config: JsonObject): ArgumentFault | null {
+    return null;
+  }
+
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(connector: LiveConnector, toolName: string, args: JsonObject): RequestFacts;
 

@@ -1,5 +1,10 @@
+import type { ConnectorTypeSettings } from './connector-type.js';
+
 /** Given once, at composition. */
-export class ConnectorSettings {
-  /** Production allows https alone and reserves the name `fake`. */
-  constructor(readonly isProduction: boolean) {}
+export class ConnectorSettings implements ConnectorTypeSettings {
+  constructor(
+    /** Production allows https alone and reserves the name `fake`. */
+    readonly isProduction: boolean,
+    readonly faultOf: NonNullable<ConnectorTypeSettings['faultOf']> = () => null,
+  ) {}
 }

@@ -3,11 +3,16 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 import type { ConnectorId, WitnessLevel } from '../kernel/index.js';
 import type { ConfigSchema } from './config-schema.js';
 import type { ConnectorType } from './connector.events.js';
-import type { SideEffect } from './connector-driver.port.js';
+import type { ArgumentFault, SideEffect } from './connector-driver.port.js';
 import type { CREDENTIAL_FIELDS } from './credential.js';
 
 export interface ConnectorTypeSettings {
   readonly isProduction: boolean;
+  /**
+   * What the driver of a type finds wrong with a config that keeps to its type's rules: what it takes more than rules to
+   * judge, such as a grammar. Absent where there are no drivers.
+   */
+  readonly faultOf?: (type: ConnectorType, config: JsonObject) => ArgumentFault | null;
 }
 
 /** What is known of a connector's type beside how its tools run, which is the driver's part. */

@@ -61,6 +61,8 @@ export interface StoredConfig {
 export const readConfig = (type: ConnectorType, value: JsonValue, settings: ConnectorTypeSettings): StoredConfig => {
   const rules = RULES[requireServedType(type)] as ConnectorTypeRules;
   const config = rules.readConfig(value, settings);
+  const fault = settings.faultOf?.(type, config) ?? null;
+  if (fault !== null) throw new DomainError('validation_failed', fault);
   const addressParam = `config.${rules.addressKey}`;
   return { config, configHash: digestOfJson(config), destinations: rules.destinationsOf(config), addressParam };
 };

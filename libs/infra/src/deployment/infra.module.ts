@@ -121,7 +121,10 @@ const connectorsOf = (deployment: Deployment): Provider[] => {
     clock,
     logger,
   } = deployment;
-  const settings = new ConnectorSettings(deployment.config.env === 'production');
+  const settings = new ConnectorSettings(
+    deployment.config.env === 'production',
+    (type, config) => registry.driverOf(type)?.configFault(config) ?? null,
+  );
   return [
     value(ConnectorSettings, settings),
     value(ConnectorStreams, streams),

@@ -27,7 +27,16 @@ describe('database connector: a statement that reads', () => {
       truncated: false,
       rows: [
         {
-          ...{ small: 1, int: 2, big: '9007199254740993', exact: '1.50', float: 0.5, nan: 'NaN', yes: true, none: null },
+          ...{
+            small: 1,
+            int: 2,
+            big: '9007199254740993',
+            exact: '1.50',
+            float: 0.5,
+            nan: 'NaN',
+            yes: true,
+            none: null,
+          },
           ...{ text: 'text', doc: { a: [1] }, wide: '{"a":12345678901234567890}', at: '2026-01-02 03:04:05.678901+00' },
           ...{ bytes: '\\x00ff', list: '{1,2}', int_2: 1 },
         },
@@ -36,7 +45,9 @@ describe('database connector: a statement that reads', () => {
   });
 
   it('names the type of each column', async () => {
-    const result = (await shop.result('query', { sql: 'select id, balance, array[1] as a from customers limit 1' })) as JsonObject;
+    const result = (await shop.result('query', {
+      sql: 'select id, balance, array[1] as a from customers limit 1',
+    })) as JsonObject;
     expect(result['columns']).toEqual([
       { name: 'id', type: 'int4' },
       { name: 'balance', type: 'numeric' },
@@ -77,7 +88,9 @@ describe('database connector: a statement that reads', () => {
   });
 
   it('runs READ ONLY, whatever a function that the config allows does', async () => {
-    await shop.owner.query(`create function sly() returns int language sql as 'delete from orders where id = 1 returning 1'`);
+    await shop.owner.query(
+      `create function sly() returns int language sql as 'delete from orders where id = 1 returning 1'`,
+    );
     const connector = shop.withConfig({ allowed_functions: ['public.sly'] });
     const outcome = await shop.send('query', { sql: 'select public.sly() as n' }, { connector });
     expect(outcome).toMatchObject({ status: 'failed', errorCode: 'upstream_error' });
@@ -86,8 +99,12 @@ describe('database connector: a statement that reads', () => {
   });
 
   it('an unqualified name means the first schema alone', async () => {
-    await shop.owner.query('create schema if not exists other; create table other.hidden (id int); create table public.seen (id int)');
-    await shop.owner.query(`grant usage on schema other to ${shop.role}; grant select on other.hidden, public.seen to ${shop.role}`);
+    await shop.owner.query(
+      'create schema if not exists other; create table other.hidden (id int); create table public.seen (id int)',
+    );
+    await shop.owner.query(
+      `grant usage on schema other to ${shop.role}; grant select on other.hidden, public.seen to ${shop.role}`,
+    );
     const connector = shop.withConfig({ schemas: ['public', 'other'] });
     const outcome = await shop.send('query', { sql: 'select count(*) as n from hidden' }, { connector });
     expect(JSON.parse(outcome.result ?? '')).toMatchObject({ sqlstate: '42P01' });
@@ -104,7 +121,9 @@ describe('database connector: a statement that reads', () => {
 
   it('longer than statement_timeout_ms: ended by the database, nothing applied', async () => {
     const connector = shop.withConfig({ statement_timeout_ms: 100, allowed_functions: ['public.nap'] });
-    await shop.owner.query(`create function nap() returns int language plpgsql as 'begin perform pg_sleep(5); return 1; end'`);
+    await shop.owner.query(
+      `create function nap() returns int language plpgsql as 'begin perform pg_sleep(5); return 1; end'`,
+    );
     const outcome = await shop.send('query', { sql: 'select public.nap() as n' }, { connector });
     expect(JSON.parse(outcome.result ?? '')).toMatchObject({ sqlstate: '57014' });
   });
@@ -138,7 +157,9 @@ describe('database connector: a statement that writes', () => {
     for (const id of [101, 102, 103]) {
       const sql = 'insert into customers (id, name) values ($1, $2)';
       const { transaction } = await shop.send('execute', { sql, params: [id, 'new'] });
-      expect(transaction?.counts).toEqual([{ table: 'public.customers', insert: 1, update: 0, delete: 0, truncate: 0 }]);
+      expect(transaction?.counts).toEqual([
+        { table: 'public.customers', insert: 1, update: 0, delete: 0, truncate: 0 },
+      ]);
     }
   });
 
@@ -188,7 +209,9 @@ describe('database connector: a statement that writes', () => {
     const outcome = await shop.send('execute', { sql: 'update parts_1 set k = 2 where false' });
     expect(outcome.status).toBe('succeeded');
     const moved = await shop.send('execute', { sql: 'update parts set k = 2 where id = 1' });
-    expect(moved.transaction?.counts).toEqual([{ table: 'public.parts', insert: 1, update: 0, delete: 1, truncate: 0 }]);
+    expect(moved.transaction?.counts).toEqual([
+      { table: 'public.parts', insert: 1, update: 0, delete: 1, truncate: 0 },
+    ]);
     const tables = [{ table: 'public.parts', kinds: ['update'], is_partitioned: true }];
     expect(shop.said.map((said) => said.tables)).toEqual([tables, tables]);
   });
@@ -221,7 +244,9 @@ describe('database connector: a statement that writes', () => {
   });
 
   it('a constraint that fails at COMMIT is a failure, and nothing is applied', async () => {
-    await shop.owner.query(`create table pairs (id int primary key deferrable initially deferred); grant all on pairs to public`);
+    await shop.owner.query(
+      `create table pairs (id int primary key deferrable initially deferred); grant all on pairs to public`,
+    );
     await shop.owner.query('insert into pairs values (1)');
     const outcome = await shop.send('execute', { sql: 'insert into pairs values (1)' });
     expect(outcome).toMatchObject({ status: 'failed', errorCode: 'upstream_error' });
@@ -315,7 +340,12 @@ describe('database connector: an answer that was lost', () => {
   });
 
   it('a transaction whose process stands still is ended, and has failed', async () => {
-    const frozen = new pg.Client({ ...shop.address, database: shop.owner.database ?? '', user: shop.role, password: 'canary-secret' });
+    const frozen = new pg.Client({
+      ...shop.address,
+      database: shop.owner.database ?? '',
+      user: shop.role,
+      password: 'canary-secret',
+    });
     frozen.on('error', () => undefined);
     await frozen.connect();
     await frozen.query('begin');
@@ -335,4 +365,53 @@ describe('database connector: an answer that was lost', () => {
       ...{ org: shop.connector.org, action: 'act_00000000000000000000000001' as never, connector: shop.connector },
       ...{ toolName: 'execute', said, deadlineMonotonicMs: performance.now() + 5_000 },
     });
+});
+
+describe('database connector: a config with statements of its own', () => {
+  const faultOf = (...tools: readonly JsonObject[]) =>
+    shop.driver.configFault(shop.withConfig({ tools: tools.map((tool) => ({ description: 'x', ...tool })) }).config);
+  const id = { name: 'id', type: 'integer' };
+
+  it('takes those that could be sent', () => {
+    expect(faultOf({ name: 'one', sql: 'select name from customers where id = $1', args: [id] })).toBeNull();
+  });
+
+  it('names the first that is refused, whatever calls it', () => {
+    const fine = { name: 'one', sql: 'select 1 as one', args: [] };
+    const fault = faultOf(fine, { name: 'two', sql: 'drop table customers', args: [] });
+    expect(fault).toMatchObject({ param: 'config.tools[1].sql', message: expect.stringContaining('(drop)') as string });
+  });
+
+  it('wants an argument for each parameter, and a parameter for each argument', () => {
+    const message = expect.stringContaining('1 parameter ($1 and so on), and the tool declares 0 arguments') as string;
+    expect(faultOf({ name: 'one', sql: 'delete from orders where id = $1', args: [] })).toMatchObject({ message });
+    expect(faultOf({ name: 'one', sql: 'select 1 as one', args: [id] })).toMatchObject({
+      param: 'config.tools[0].sql',
+    });
+  });
+
+  it('a named statement has the side effect that its text has', async () => {
+    const connector = shop.withConfig({
+      tools: [
+        { name: 'look', description: 'x', sql: 'select name from customers where id = $1', args: [id] },
+        {
+          name: 'change',
+          description: 'x',
+          sql: 'update customers set name = $2 where id = $1',
+          args: [id, { name: 'name', type: 'string' }],
+        },
+        { name: 'clear', description: 'x', sql: 'delete from customers', args: [] },
+      ],
+    });
+    const effects = shop.driver.toolsOf(connector).map(({ name, sideEffect }) => [name, sideEffect]);
+    expect(effects).toEqual([
+      ['query', 'read'],
+      ['execute', 'write'],
+      ['look', 'read'],
+      ['change', 'write'],
+      ['clear', 'destructive'],
+    ]);
+    const { transaction } = await shop.send('change', { id: 4, name: 'by name' }, { connector });
+    expect(transaction).toMatchObject({ rows: 1 });
+  });
 });

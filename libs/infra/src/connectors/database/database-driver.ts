@@ -1,5 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import {
+  type ArgumentFault,
   type CallOutcome,
   type ChangeJudgement,
   type ConnectorCheck,
@@ -57,6 +58,10 @@ export class DatabaseDriver extends ConnectorDriver {
     return this.statements.toolsOf(connector);
   }
 
+  override configFault(config: JsonObject): ArgumentFault | null {
+    return this.statements.faultOfTools(config);
+  }
+
   override requestFacts(connector: LiveConnector, toolName: string, args: JsonObject): RequestFacts {
     const ready = this.statements.ready(connector, toolName, args);
     return 'read' in ready ? { sql: ready.read.facts } : {};
@@ -68,9 +73,7 @@ export class DatabaseDriver extends ConnectorDriver {
   }
 
   override sideEffectOf(connector: LiveConnector, toolName: string, args: JsonObject): SideEffect {
-    return (
-      this.statements.sideEffectOf(connector, toolName, args) ?? super.sideEffectOf(connector, toolName, args)
-    );
+    return this.statements.sideEffectOf(connector, toolName, args) ?? super.sideEffectOf(connector, toolName, args);
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {
@@ -147,11 +150,17 @@ export class DatabaseDriver extends ConnectorDriver {
     const { errorCode: reason } = outcome;
     const fault = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code;
     const facts = { action_id: action, org_id: org, connector: connector.id, tool, reason };
-    this.tools.logger.warn('a call had no session with its database', fault === undefined ? facts : { ...facts, fault });
+    this.tools.logger.warn(
+      'a call had no session with its database',
+      fault === undefined ? facts : { ...facts, fault },
+    );
     return { outcome, isPassing: outcome.errorCode === 'connector_unavailable' };
   }
 
-  private withRetry({ attempt, deadlineMonotonicMs }: ConnectorCall, { outcome, isPassing }: EndedStatement): CallOutcome {
+  private withRetry(
+    { attempt, deadlineMonotonicMs }: ConnectorCall,
+    { outcome, isPassing }: EndedStatement,
+  ): CallOutcome {
     if (!isPassing) return outcome;
     const [byte = 0] = this.tools.randomness.bytes(1);
     const remainingMs = deadlineMonotonicMs - this.tools.clock.monotonicMs();

@@ -61,6 +61,19 @@ export class Statements {
     return 'read' in ready ? sideEffectOfStatement(ready.read) : null;
   }
 
+  /** The first of the config's own statements that cannot be sent: it is not read again before a call needs it. */
+  faultOfTools(config: JsonObject): ArgumentFault | null {
+    const database = databaseConfigOf(config);
+    for (const [place, { name, sql, args }] of database.tools.entries()) {
+      const read = this.parser.read(sql, rulesOf(database, name));
+      const param = `config.tools[${place}].sql`;
+      if (!read.ok) return { param, message: `${param}: ${read.refusal}` };
+      if (read.parameters !== args.length)
+        return { param, message: `${param}: ${argumentFault(read.parameters, args.length)}` };
+    }
+    return null;
+  }
+
   /** The tables that the statements of the config name to be changed. */
   tablesOf({ config }: Pick<LiveConnector, 'config'>): readonly string[] {
     return databaseConfigOf(config).tools.flatMap(({ name, sql }) => {
@@ -111,5 +124,8 @@ const READS_ELSEWHERE = 'The statement only reads. Send it through the tool quer
 
 const parameterFault = (wanted: number, given: number): string =>
   `The statement has ${countOf(wanted)} ($1 and so on), and ${given} ${given === 1 ? 'was' : 'were'} given in params. Give one for each.`;
+
+const argumentFault = (wanted: number, declared: number): string =>
+  `The statement has ${countOf(wanted)} ($1 and so on), and the tool declares ${declared} ${declared === 1 ? 'argument' : 'arguments'}. Each argument is one parameter, in their order.`;
 
 const countOf = (count: number): string => `${count} ${count === 1 ? 'parameter' : 'parameters'}`;
