@@ -53,7 +53,7 @@ const PUBLISH = [
   ...TABLES.map((table) => `alter table public.${table} replica identity full`),
   `drop publication if exists ${DEMO_PUBLICATION}`,
   // Table by table: one that is made later must not be published by accident.
-  `create publication ${DEMO_PUBLICATION} for table ${TABLES.map((table) => `public.${table}`).join(', ')}`,
+  `create publication ${DEMO_PUBLICATION} for table ${TABLES.map((table) => `public.${table}`).join(', ')} with (publish_via_partition_root = true)`,
 ].join(';\n');
 
 const GRANT = [
