@@ -114,13 +114,11 @@ const errorOf = ({ json }: Pick<Answer, 'json'>): { readonly code: string | unde
 /** The first row of the evidence: its table, and what is another value now. Null where the evidence holds none. */
 const changedRow = ({ json }: Answer): string | null => {
   const row = member(json, 'witness', 'detail', 'rows', '0');
-  const columns = member(row, 'columns');
-  if (!Array.isArray(columns)) return null;
-  const values = (side: 'old' | 'new', index: number): unknown => member(row, side, String(index), 'text');
-  const changes = columns.flatMap((column: unknown, index) => {
-    const [before, after] = [values('old', index), values('new', index)];
-    return before === after ? [] : [`${String(member(column, 'name'))} ${String(before)} → ${String(after)}`];
-  });
+  const [before, after] = [member(row, 'old'), member(row, 'new')];
+  if (typeof after !== 'object' || after === null) return null;
+  const changes = Object.keys(after)
+    .filter((name) => member(before, name) !== member(after, name))
+    .map((name) => `${name} ${String(member(before, name))} → ${String(member(after, name))}`);
   const said = changes.length === 0 ? 'as it was' : changes.slice(0, CHANGED_COLUMNS).join(', ');
   return `${String(member(row, 'table'))}: ${said}`;
 };
