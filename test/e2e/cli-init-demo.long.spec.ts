@@ -8,7 +8,6 @@ import { removeStateDir, temporaryStateDir } from '../support/service.js';
 
 const PREPARATION = ['state_directory', 'keys', 'database', 'seal_key', 'organization', 'admin_key', 'agent', 'policy'];
 const OF_DEMO = ['demo_database', 'server', 'demo_connector', 'smoke_query', 'smoke_refusal', 'smoke_approval'];
-const NOT_SERVED = 'this version has no connectors of the type database';
 
 let stateDir: string;
 let first: AgsRun;
@@ -25,8 +24,6 @@ const steps = ({ objects }: AgsRun): readonly unknown[] => objects.slice(0, -1).
 const statusOf = ({ objects }: AgsRun, wanted: string): unknown =>
   objects.find(({ step }) => step === wanted)?.['status'];
 const saidOf = ({ objects }: AgsRun, wanted: string): unknown => objects.find(({ step }) => step === wanted)?.['said'];
-/** Before this version has connectors of that type, there is nothing to try. */
-const isServed = (): boolean => saidOf(first, 'demo_connector') !== NOT_SERVED;
 
 describe('ags init with the demo database', () => {
   it('makes it, starts a service, and goes through every step in the order that is documented', () => {
@@ -37,12 +34,6 @@ describe('ags init with the demo database', () => {
   });
 
   it('shows an allowed query, a refused DELETE, and an approved UPDATE that the change log confirms', () => {
-    if (!isServed()) {
-      for (const step of OF_DEMO.slice(3)) {
-        expect([statusOf(first, step), saidOf(first, step)]).toEqual(['skipped', NOT_SERVED]);
-      }
-      return;
-    }
     expect(saidOf(first, 'smoke_query')).toMatch(/^demo\.query "SELECT .*" → executed: 20 customers, sealed as deed_/);
     expect(saidOf(first, 'smoke_refusal')).toMatch(
       /^demo\.execute "DELETE FROM refunds" → policy_denied: Agents delete no rows /,
@@ -57,7 +48,7 @@ describe('ags init with the demo database', () => {
     expect(await isEmbeddedPostgresRunning(stateDir)).toBe(false);
     expect(await isEmbeddedPostgresRunning(stateDir, 'demo')).toBe(false);
     expect(existsSync(join(stateDir, 'init.log'))).toBe(false);
-    if (isServed()) expect((await stat(join(stateDir, 'demo', 'smoke-run.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(stateDir, 'demo', 'smoke-run.json'))).mode & 0o777).toBe(0o600);
   });
 
   it('prints no password of a role', async () => {
@@ -70,7 +61,7 @@ describe('ags init with the demo database', () => {
     const again = await init();
     expect(again).toMatchObject({ code: 0, stderr: '' });
     const remade = again.objects.slice(0, -1).filter(({ status }) => status !== 'skipped');
-    expect(remade).toEqual(isServed() ? [] : [{ step: 'server', status: 'done' }]);
+    expect(remade).toEqual([]);
   });
 
   it('says which step failed and still shows the secrets, where the demo database cannot run', async () => {

@@ -10,10 +10,10 @@ import {
 } from '#libs/infra/demo-database';
 
 /**
- * `offered`: this start has made the connector that leads to it. `not_served`: it would have, and this version has none of
- * that type. `as_it_was`: nothing was made now, also where there is no demo.
+ * `offered`: this start has made the connector that leads to it. `as_it_was`: nothing was made now, also where there is no
+ * demo.
  */
-export type DemoStatus = 'offered' | 'not_served' | 'as_it_was';
+export type DemoStatus = 'offered' | 'as_it_was';
 
 interface Endpoint {
   readonly host: string;
@@ -42,7 +42,6 @@ export class Demo {
     try {
       const call = callsAt(service, adminKey);
       const status = await ensureDemoConnector(call, demo);
-      if (status === 'not_served') return 'not_served';
       if (status === 'taken') return 'as_it_was';
       // A person reads what follows meanwhile.
       void untilDemoIsReady(call).catch((error: unknown) => this.logger.warn('the demo is not ready yet', { error }));

@@ -56,9 +56,6 @@ export const KEYS_STAY =
 const IN_DEVELOPMENT =
   '  SERVICE_ENV is dev: connectors may reach private addresses, every port and plain http (docs/operations.md).';
 
-const NO_DATABASES =
-  '  The demo database runs, and this version has no connectors of the type database that would lead to it.';
-
 /** A call to paste, and what is said of it. */
 interface FirstCall {
   readonly said: string;
@@ -110,7 +107,6 @@ export const welcome = ({ baseUrl, env, prepared, secretsFile, demo }: Welcome):
           secretsFile === null ? `  ${signInLink(baseUrl, signInToken)}` : `  by the link in ${secretsFile}`,
           '',
         ]),
-    ...(demo === 'not_served' ? [NO_DATABASES, ''] : []),
     `  ${call.said}`,
     '',
     `  curl -s ${baseUrl}/v1/actions \\`,

@@ -39,7 +39,6 @@ const SMOKE_STEPS = ['smoke_query', 'smoke_refusal', 'smoke_approval'] as const;
 /** The rule of the starter policy that asks a person for changes of the demo. */
 const DEMO_RULE = 'demo-changes';
 
-const NOT_SERVED = 'this version has no connectors of the type database';
 const TAKEN = 'there is a connector of that name that leads elsewhere; it was left as it is';
 const OTHER_POLICY = `the policy in force has no rule ${DEMO_RULE}, as the starter policy has (docs/demo-database.md)`;
 
@@ -124,12 +123,12 @@ const offeredAndTried = async (setUp: DemoSetUp, demo: DemoDatabase, service: Sc
       await signIn(setUp, owner);
       const call: CallAsAdmin = (method, path, body) => owner.send(method, path, body);
       const found = await ensureDemoConnector(call, demo);
-      if (found !== 'not_served' && found !== 'taken') await untilDemoIsReady(call);
+      if (found !== 'taken') await untilDemoIsReady(call);
       setUp.onStep('demo_connector', ...toldOf(found));
       return found;
     });
     if (status === null) return false;
-    const reason = status === 'not_served' || status === 'taken' ? toldOf(status)[1] : await policyFault(setUp);
+    const reason = status === 'taken' ? TAKEN : await policyFault(setUp);
     if (reason === null) return await tried(setUp, demo, service, owner);
     for (const step of SMOKE_STEPS) setUp.onStep(step, 'skipped', reason);
     return true;
@@ -138,10 +137,8 @@ const offeredAndTried = async (setUp: DemoSetUp, demo: DemoDatabase, service: Sc
   }
 };
 
-const toldOf = (status: DemoConnectorStatus): [StepStatus, string | null] => {
-  if (status === 'not_served') return ['skipped', NOT_SERVED];
-  return status === 'taken' ? ['skipped', TAKEN] : [status, null];
-};
+const toldOf = (status: DemoConnectorStatus): [StepStatus, string | null] =>
+  status === 'taken' ? ['skipped', TAKEN] : [status, null];
 
 /** By a link of its own: the one that is shown stays good for the owner. */
 const signIn = async ({ deployment, prepared: { org, owner: user } }: DemoSetUp, owner: Person): Promise<void> => {

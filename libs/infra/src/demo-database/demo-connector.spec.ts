@@ -33,7 +33,6 @@ const asked = async (demo: DemoDatabase, ...answers: readonly Said[]): Promise<[
   return [await ensureDemoConnector(call, demo), requests];
 };
 
-const served: Said = { status: 200, json: { object: 'connector_type' } };
 const absent: Said = { status: 404, json: { error: { code: 'not_found' } } };
 const fine: Said = { status: 200, json: {} };
 const connector = (over: object = {}): Said => ({
@@ -59,14 +58,10 @@ const CREDENTIAL = {
 const PUT = ['PUT', '/v1/connectors/demo/credentials', CREDENTIAL] as const;
 
 describe('the connector demo', () => {
-  it('is not asked for where the service has no connectors of that type', async () => {
-    expect(await asked(DEMO, absent)).toEqual(['not_served', [['GET', '/v1/connector-types/database']]]);
-  });
-
   it('is made with both roles, and with a witness on the slot and publication of the demo', async () => {
-    const [status, requests] = await asked(DEMO, served, absent, fine, fine);
+    const [status, requests] = await asked(DEMO, absent, fine, fine);
     expect(status).toBe('done');
-    expect(requests.slice(2)).toEqual([
+    expect(requests.slice(1)).toEqual([
       [
         'POST',
         '/v1/connectors',
@@ -90,14 +85,14 @@ describe('the connector demo', () => {
   });
 
   it('stays as it is where it leads to the database', async () => {
-    const [status, requests] = await asked(DEMO, served, connector());
-    expect([status, requests.length]).toEqual(['skipped', 2]);
+    const [status, requests] = await asked(DEMO, connector());
+    expect([status, requests.length]).toEqual(['skipped', 1]);
   });
 
   it('is led to where the database listens now, and keeps what an admin has set', async () => {
-    const [status, requests] = await asked({ ...DEMO, port: 20_002 }, served, connector(), fine, fine);
+    const [status, requests] = await asked({ ...DEMO, port: 20_002 }, connector(), fine, fine);
     expect(status).toBe('changed');
-    expect(requests.slice(2)).toEqual([
+    expect(requests.slice(1)).toEqual([
       [
         'PATCH',
         '/v1/connectors/demo',
@@ -115,13 +110,13 @@ describe('the connector demo', () => {
     ['an interrupted run has stored none', DEMO, { credential: null }],
     ['its last test failed', DEMO, { health: { status: 'failing' } }],
   ])('gets its credential again where %s', async (_, demo, over) => {
-    const [status, requests] = await asked(demo, served, connector(over), fine);
-    expect([status, requests.slice(2)]).toEqual(['changed', [PUT]]);
+    const [status, requests] = await asked(demo, connector(over), fine);
+    expect([status, requests.slice(1)]).toEqual(['changed', [PUT]]);
   });
 
   it('is left alone where somebody has given the name to another connector', async () => {
-    const [status, requests] = await asked(DEMO, served, connector({ type: 'rest' }));
-    expect([status, requests.length]).toEqual(['taken', 2]);
+    const [status, requests] = await asked(DEMO, connector({ type: 'rest' }));
+    expect([status, requests.length]).toEqual(['taken', 1]);
   });
 
   it('is ready once its decoder follows, and its test has passed', async () => {
@@ -149,7 +144,7 @@ describe('the connector demo', () => {
 
   it('says in the words of the API why it was refused', async () => {
     const refused: Said = { status: 422, json: { error: { code: 'validation_failed', message: 'No.' } } };
-    const attempt = asked(DEMO, served, absent, refused);
+    const attempt = asked(DEMO, absent, refused);
     await expect(attempt).rejects.toThrow(DemoConnectorRefused);
     await expect(attempt).rejects.toThrow('The connector demo was refused (validation_failed): No.');
   });

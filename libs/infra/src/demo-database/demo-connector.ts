@@ -17,10 +17,10 @@ export type CallAsAdmin = (
 ) => Promise<{ readonly status: number; readonly json: Readonly<Record<string, unknown>> }>;
 
 /**
- * `done`: made now. `changed`: led to where the database is now. `skipped`: was as it must be. `not_served`: this version
- * has no connectors of that type. `taken`: there is another connector of that name, which is left alone.
+ * `done`: made now. `changed`: led to where the database is now. `skipped`: was as it must be. `taken`: there is another
+ * connector of that name, which is left alone.
  */
-export type DemoConnectorStatus = 'done' | 'changed' | 'skipped' | 'not_served' | 'taken';
+export type DemoConnectorStatus = 'done' | 'changed' | 'skipped' | 'taken';
 
 /** What the API answered, in the words of its envelope. */
 export class DemoConnectorRefused extends Error {
@@ -33,8 +33,6 @@ export class DemoConnectorRefused extends Error {
  * @throws {DemoConnectorRefused}
  */
 export const ensureDemoConnector = async (call: CallAsAdmin, demo: DemoDatabase): Promise<DemoConnectorStatus> => {
-  const type = await call('GET', `/v1/connector-types/${TYPE}`);
-  if (type.status === NOT_FOUND) return 'not_served';
   const path = `/v1/connectors/${DEMO_CONNECTOR}`;
   const found = await call('GET', path);
   if (found.status === NOT_FOUND) {
