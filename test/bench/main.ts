@@ -16,6 +16,7 @@ import { replaySpeed } from './replays.js';
 import { signInTiming } from './sign-in.js';
 import { streamLoad } from './streams.js';
 import { takeover } from './takeover.js';
+import { decoderSpeed, witnessDelay } from './witnessed-writes.js';
 
 const MIB = 1024 * 1024;
 
@@ -69,6 +70,7 @@ const SECTIONS = [
   'service',
   'governed',
   'mcp',
+  'database',
   'rows',
   'takeover',
   'verify',
@@ -78,14 +80,15 @@ const SECTIONS = [
   'streams',
 ] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|mcp|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60] [--record]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|mcp|database|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60] [--record]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
              all that is measured unless this is said), and of an api, a worker and a projector on PostgreSQL, on the
              KurrentDB that KURRENTDB_PROGRAM names, and on the redis-server of this machine; what is missing is said
   --only     the figures of a running service, what a signed intent, a budget and a version in shadow add to a call, what a
-             call through the MCP door takes beside the same by POST /v1/actions, those of rebuilding, listing and summing up
+             call through the MCP door takes beside the same by POST /v1/actions, how soon a change log confirms a write and how
+             fast it is read, those of rebuilding, listing and summing up
              many rows, how long nobody seals or projects when whoever did is gone, those of offline verification, how long
              hostile input holds the event loop, whether the time of a sign-in request tells who is known, how fast past
              actions are replayed, or what 200 event streams cost; may be repeated
@@ -150,6 +153,10 @@ const main = async (): Promise<void> => {
     onScratchService(profile, (service) => governedCalls(service, Number(values.seconds))),
   );
   await each('mcp', (profile) => onScratchService(profile, (service) => mcpCalls(service, Number(values.seconds))));
+  await each('database', (profile) =>
+    onScratchService(profile, (service) => witnessDelay(service, Number(values.seconds))),
+  );
+  if (values.only.includes('database')) await decoderSpeed();
   await each('rows', rowFigures);
   await each('takeover', takeover);
   if (values.only.includes('verify')) await offlineVerify();

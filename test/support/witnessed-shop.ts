@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { vi } from 'vitest';
 import type { Answer, RunningService } from './service.js';
 
 /** Of the two roles; no answer may repeat them. */
 export const SHOP_PASSWORD = 'shop-canary-8a1f0c6d2b';
 const WITNESS_PASSWORD = 'witness-canary-77d0e41c9f';
+
+const FOLLOWED_WITHIN_MS = 20_000;
 
 /** Two tables that hang together, one with its old rows in the log and one without, and one that is partitioned. */
 const TABLES = `
@@ -87,13 +89,11 @@ export class WitnessedShop {
   /** Until the decoder reads the slot. */
   async followed(): Promise<void> {
     const asked = `select active from pg_replication_slots where slot_name = '${this.publication}'`;
-    await vi.waitFor(
-      async () => {
-        const { rows } = await this.owner.query<{ active: boolean }>(asked);
-        if (rows[0]?.active !== true) throw new Error('the change log is not followed yet');
-      },
-      { timeout: 20_000, interval: 50 },
-    );
+    for (const startedAt = performance.now(); ; await delay(50)) {
+      const { rows } = await this.owner.query<{ active: boolean }>(asked);
+      if (rows[0]?.active === true) return;
+      if (performance.now() - startedAt > FOLLOWED_WITHIN_MS) throw new Error('the change log is not followed');
+    }
   }
 
   call(tool: string, args: object, wait = 20): Promise<Answer> {

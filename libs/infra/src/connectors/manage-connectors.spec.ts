@@ -157,7 +157,7 @@ describe('creating a connector', () => {
   });
 
   it.each<[string, string | null, object]>([
-    ['validation_failed', 'type', { type: 'database' }],
+    ['validation_failed', 'type', { type: 'mail' }],
     ['validation_failed', 'type', { type: 'toString' }],
     ['validation_failed', 'name', { name: 'service' }],
     ['validation_failed', 'name', { name: 'Сrm' }],

@@ -319,7 +319,7 @@ describe('transaction assembler', () => {
   it('names tables of other schemas, with whatever is in their names', async () => {
     const setup = `create schema "Other s"; create table "Other s"."Tabelle ü" ("__proto__" int, "constructor" int)`;
     const seen = await loggedOf(setup, ['"Other s"."Tabelle ü"'], 'insert into "Other s"."Tabelle ü" values (1, 2)');
-    expect(countsOf(seen)).toEqual([['Other s.Tabelle ü', 1, 0, 0, 0]]);
+    expect(countsOf(seen)).toEqual([['"Other s"."Tabelle ü"', 1, 0, 0, 0]]);
     expect(seen.rows[0]?.columns.map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
   });
 });
