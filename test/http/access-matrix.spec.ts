@@ -22,6 +22,10 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
   'POST /v1/actions': { answers: [404, 'tool_unknown'], because: 'its example names a tool of nobody' },
   'POST /v1/actions/{id}/cancel': { answers: [409, 'conflict'], because: 'nothing here waits for a person' },
   'POST /v1/actions/{id}/result': { answers: [409, 'conflict'], because: 'nothing here runs at the edge' },
+  'GET /v1/connectors/{id}/witness': {
+    answers: [409, 'witness_not_configured'],
+    because: 'the connectors here lead to no database',
+  },
   'POST /v1/connectors/{id}/tools/accept': {
     answers: [409, 'conflict'],
     because: 'the config of the connectors here names the tools, and no server changes any',

@@ -85,7 +85,6 @@ const CONDITIONS: readonly Omit<DiagnosticCase, 'path' | 'rule'>[] = [
     at: [5, 32],
     hint: 'agent.name',
   },
-  { title: 'SQL facts', code: 'fact_not_available', source: when('request.sql.kind == "select"'), at: [5, 19] },
   { title: 'payments facts', code: 'fact_not_available', source: when('has(request.payments)'), at: [5, 11] },
   {
     title: 'an unknown function',

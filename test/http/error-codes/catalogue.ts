@@ -58,9 +58,6 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
 
 /** Codes that no source raises yet, and the capability that will. A code leaves with the first that does. */
 export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
-  statement_refused: 'database connector',
-  row_limit_exceeded: 'database connector',
-  witness_not_configured: 'database connector',
   payments_live_key_refused: 'payments connector',
   action_executing: 'nothing: a cancel of what executes is answered with conflict',
   from_denied: 'mail connector',
@@ -74,8 +71,6 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   pro_required: 'paid tier',
   approval_required: 'approvals',
   schedule_needs_approval: 'approvals',
-  database_role_unsafe: 'database connector',
-  database_not_ready: 'database connector',
   payments_livemode_detected: 'payments connector',
   upstream_approval_pending: 'payments connector',
 };
@@ -86,5 +81,22 @@ export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: s
   approver_unmapped: {
     spec: 'test/approvals/chat-approvals.spec.ts',
     title: 'is refused where the account is nobody’s',
+  },
+  // Calls of a database, which the stage of these tests has none of.
+  statement_refused: {
+    spec: 'test/connectors/database-witness.long.spec.ts',
+    title: 'a statement that is refused is a failed action that sent nothing',
+  },
+  row_limit_exceeded: {
+    spec: 'test/connectors/database-witness.long.spec.ts',
+    title: 'more rows than the config allows are rolled back',
+  },
+  database_role_unsafe: {
+    spec: 'libs/infra/src/connectors/database/database-driver.spec.ts',
+    title: 'a member, also through another role, of what reads files of the server',
+  },
+  database_not_ready: {
+    spec: 'libs/infra/src/connectors/database/database-driver.spec.ts',
+    title: 'a database without the slot that a witness needs takes no writes',
   },
 };

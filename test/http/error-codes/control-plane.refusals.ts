@@ -58,6 +58,11 @@ export const CONNECTORS: RefusalGroup = {
       },
     },
     {
+      rule: 'asking for the decoder of a connector without a witness',
+      verdict: [409, 'invalid_request_error', 'witness_not_configured', null],
+      provoke: ({ admin }) => admin('GET', '/v1/connectors/lab/witness'),
+    },
+    {
       rule: 'accepting a definition that no server shows',
       verdict: conflict('tools[0].definition_digest'),
       provoke: ({ admin }) => {

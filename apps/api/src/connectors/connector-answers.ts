@@ -16,7 +16,7 @@ import { ConnectorConditions } from './connector-conditions.js';
 import { connectorView } from './connector.view.js';
 import { FindConnectorName } from './find-connector.query-handler.js';
 import { type OwnedTool, ServedWords } from './served-words.js';
-import { witnessView } from './witness.view.js';
+import { decoderView, witnessView } from './witness.view.js';
 
 /** What the connector routes have in common: finding the one that a path names, and answering with it. */
 @Injectable()
@@ -48,6 +48,11 @@ export class ConnectorAnswers {
     const { test, decoder } = await this.conditions.of(connector);
     const tools = await this.words.of(this.toolsOf(connector));
     return { ...connectorView(connector, tools, test), ...witnessView(connector, decoder) };
+  }
+
+  /** @throws {DomainError} witness_not_configured */
+  async decoder(connector: LiveConnector): Promise<JsonObject> {
+    return decoderView(connector, (await this.conditions.of(connector)).decoder);
   }
 
   /**

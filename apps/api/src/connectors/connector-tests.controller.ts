@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
-import { ConnectorTests } from '#libs/domain/connectors';
+import { ConnectorStreams, ConnectorTests } from '#libs/domain/connectors';
 import { CHANGE, READ } from '../control-plane.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
@@ -16,6 +16,7 @@ export class ConnectorTestsController {
   constructor(
     private readonly tests: ConnectorTests,
     private readonly answers: ConnectorAnswers,
+    private readonly connectors: ConnectorStreams,
   ) {}
 
   /** Waits for the system's answer, and tells what came of it. Reads alone: no event, no deed. */
@@ -31,5 +32,12 @@ export class ConnectorTestsController {
   @Route({ ...READ, timeoutMs: TEST_TIMEOUT_MS })
   async readiness(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
     return connectorTestView(await this.tests.readiness(await this.answers.addressOf(exchange.caller.org, id)));
+  }
+
+  /** How the change log of the connector is followed, and what of it. */
+  @Get('witness')
+  @Route(READ)
+  async witness(@Param('id') id: string, @RequestContext() exchange: Exchange): Promise<JsonObject> {
+    return this.answers.decoder(await this.connectors.live(await this.answers.addressOf(exchange.caller.org, id)));
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/crypto';
-import type { LiveConnector } from '#libs/domain/connectors';
-import { type DecoderRow, decoderStatusOf, isWitnessed } from '#libs/domain/witness';
+import { changeLogOf, type LiveConnector } from '#libs/domain/connectors';
+import { DomainError } from '#libs/domain/kernel';
+import { type DecoderRow, decoderStatusOf, isWitnessed, witnessTermsOf } from '#libs/domain/witness';
 
 /**
  * How the change log of a database connector is followed; nothing of any other type.
@@ -8,6 +9,24 @@ import { type DecoderRow, decoderStatusOf, isWitnessed } from '#libs/domain/witn
  */
 export const witnessView = (connector: LiveConnector, decoder: DecoderRow | null): JsonObject =>
   connector.type === 'database' ? { witness: statusView(connector, decoder) } : {};
+
+/**
+ * The decoder of a connector: what it reads, and how that goes.
+ * @throws {DomainError} witness_not_configured
+ */
+export const decoderView = (connector: LiveConnector, decoder: DecoderRow | null): JsonObject => {
+  const terms = witnessTermsOf(connector);
+  if (terms === null || changeLogOf(connector)?.isWanted !== true) throw new DomainError('witness_not_configured');
+  const { slot, publication } = terms;
+  return {
+    object: 'connector_witness',
+    connector: connector.id,
+    slot,
+    publication,
+    watch_bypass: terms.watchBypass,
+    ...statusView(connector, decoder),
+  };
+};
 
 const OFF = { status: 'off', reason: null, lag_bytes: null, position: null, since: null };
 

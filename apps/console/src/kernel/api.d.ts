@@ -531,6 +531,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/connectors/{id}/witness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The decoder of a connector, as it is now
+         * @description How the change log of the connector is followed, and under which names in the database. `witness_not_configured` where the
+         *     config asks for no witness, and for types that have none.
+         */
+        get: operations["getConnectorWitness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connectors/{id}/tools": {
         parameters: {
             query?: never;
@@ -2899,6 +2923,15 @@ export interface components {
             position: string | null;
             /** @description Since when `status` and `reason` are so; null where nobody has looked yet. */
             since: components["schemas"]["Timestamp"] | null;
+        };
+        /** @description Who reads the change log of a connector's database, and how that goes. */
+        ConnectorDecoder: components["schemas"]["ConnectorWitness"] & {
+            /** @constant */
+            object: "connector_witness";
+            connector: components["schemas"]["ConnectorId"];
+            slot: components["schemas"]["ReplicationName"];
+            publication: components["schemas"]["ReplicationName"];
+            watch_bypass: boolean;
         };
         /**
          * @description `degraded`: behind by more than 16 MiB or 10 seconds. `down`: no connection, or no process that follows. `invalidated`: the
@@ -7063,6 +7096,54 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConnectorWitness: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The connector's id or its name. */
+                id: components["parameters"]["Connector"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decoder. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "connector_witness",
+                     *       "connector": "con_01h2xcejqtf2nbrexx3vqjhp49",
+                     *       "slot": "ags_01h2xcejqtf2nbrexx3vqjhp49",
+                     *       "publication": "ags_01h2xcejqtf2nbrexx3vqjhp49",
+                     *       "watch_bypass": false,
+                     *       "status": "healthy",
+                     *       "reason": null,
+                     *       "lag_bytes": 0,
+                     *       "position": "0/1A2B3C4D",
+                     *       "since": "2026-10-01T09:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectorDecoder"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };

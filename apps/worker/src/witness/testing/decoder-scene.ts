@@ -63,11 +63,17 @@ export class DecoderScene {
     this.vault = new PostgresVault(pool, new VaultCipher(randomBytes(32), new SystemRandomness()));
   }
 
-  static async begin(pool: pg.Pool, config: JsonObject = CONFIG): Promise<DecoderScene> {
+  static async begin(pool: pg.Pool, config: JsonObject = {}): Promise<DecoderScene> {
     const scene = new DecoderScene(pool);
     await scene.connectorIs({
       type: 'ConnectorCreated',
-      data: { ...scene.about, type: 'database', description: null, config, config_hash: digestOf('1') },
+      data: {
+        ...scene.about,
+        type: 'database',
+        description: null,
+        config: { ...CONFIG, ...config },
+        config_hash: digestOf('1'),
+      },
     });
     await scene.credentialIs(SECRET);
     return scene;

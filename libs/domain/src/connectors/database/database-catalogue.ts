@@ -16,7 +16,7 @@ export const DATABASE_CATALOGUE: CatalogueEntry = {
   modes: [],
   setup_steps: [
     'Say where the database is (host, port, database), and which of its schemas agents may reach. Nothing outside of them can be read or changed.',
-    'Have its owner create a role for the agents, with the grants they need and no more, and for the witness a second one that may replicate: `ags database setup-sql` prints the SQL.',
+    'Have its owner create a role for the agents, with the grants they need and no more, and for the witness a second one that may replicate: `npm run ags -- database setup-sql` prints the SQL.',
     'Store the credential of kind database: user name and password, and those of the witness where it is on. It can be replaced and destroyed, but not read.',
     'Test the connector. It says what of the set-up is missing, and the SQL that mends it.',
     'Allow the tools in the enforced policy. Under a default deny nothing else lets a call through.',

@@ -83,7 +83,7 @@ export interface DatabaseConfig {
   /** Not a choice: it tells, as in every config, which credential fits. */
   readonly auth: { readonly kind: 'database' };
   readonly ssl: SslMode;
-  /** An unqualified name of a statement means the first of them that has it. */
+  /** An unqualified name of a statement means the first of them, and no other. */
   readonly schemas: readonly string[];
   readonly statement_timeout_ms: number;
   readonly lock_timeout_ms: number;

@@ -294,6 +294,17 @@ describe('database connector: who may not run a statement', () => {
   });
 });
 
+describe('database connector: a witness that is not set up', () => {
+  it('a database without the slot that a witness needs takes no writes', async () => {
+    const connector = shop.withConfig({ witness: { enabled: true } });
+    const sql = 'update orders set cents = 1 where id = 52';
+    const outcome = await shop.send('execute', { sql }, { connector });
+    expect(outcome).toMatchObject({ status: 'failed', errorCode: 'database_not_ready', hasSent: false });
+    expect(outcome.errorMessage).toContain('publication');
+    expect(await shop.send('query', { sql: 'select 1 as one' }, { connector })).toMatchObject({ status: 'succeeded' });
+  });
+});
+
 describe('database connector: what never comes up', () => {
   it('a wrong password', async () => {
     const given = await givenDatabase();

@@ -27,15 +27,14 @@ export const outcomeOfNoSession = (error: unknown): CallOutcome | null => {
   return outcomeOfFailure(error, true);
 };
 
-const NO_TLS =
-  'The database takes no encrypted connections, and the config asks for them with ssl. Nothing was sent.';
+const NO_TLS = 'The database takes no encrypted connections, and the config asks for them with ssl. Nothing was sent.';
 
 const unfitOutcome = ({ code, fault }: SessionUnfit): CallOutcome =>
   failedOutcome(
     code,
     code === 'database_role_unsafe'
-      ? `${fault} No statement is run with such a role, and nothing was sent. Give the connector a plain one: \`ags database setup-sql\` prints the SQL.`
-      : `${fault} Nothing was sent. The connection test says what is missing, and \`ags database setup-sql\` prints the SQL.`,
+      ? `${fault} No statement is run with such a role, and nothing was sent. Give the connector a plain one: \`npm run ags -- database setup-sql\` prints the SQL.`
+      : `${fault} Nothing was sent. The connection test says what is missing, and \`npm run ags -- database setup-sql\` prints the SQL.`,
   );
 
 /** The call was withdrawn between two steps of its transaction, which was rolled back. */
@@ -73,6 +72,9 @@ export const FATE_UNKNOWN: CallOutcome = {
 };
 
 export const ROLLED_BACK_BY_ITSELF: CallOutcome = {
-  ...failedOutcome('upstream_error', 'The database rolled the transaction back instead of committing it. Nothing was applied.'),
+  ...failedOutcome(
+    'upstream_error',
+    'The database rolled the transaction back instead of committing it. Nothing was applied.',
+  ),
   hasSent: true,
 };

@@ -59,15 +59,30 @@ describe('a database with a witness', () => {
 
   it.each([
     ['an INSERT', `insert into customers (id, name) values (1001, 'new')`, 'inserted'],
-    ['an INSERT with ON CONFLICT', `insert into customers (id, name) values (9, 'x') on conflict (id) do update set name = 'y'`, 'updated'],
+    [
+      'an INSERT with ON CONFLICT',
+      `insert into customers (id, name) values (9, 'x') on conflict (id) do update set name = 'y'`,
+      'updated',
+    ],
     ['a DELETE', 'delete from orders where id = 77', 'deleted'],
-    ['a MERGE', `merge into customers c using (values (10)) v(id) on c.id = v.id when matched then update set name = 'merged'`, 'updated'],
+    [
+      'a MERGE',
+      `merge into customers c using (values (10)) v(id) on c.id = v.id when matched then update set name = 'merged'`,
+      'updated',
+    ],
     ['a row that moves to another partition', 'update visits set day = 2 where id = 1', 'inserted'],
-    ['a common table expression that writes', `with gone as (delete from orders where id = 78 returning id) select count(*)::int as n from gone`, 'deleted'],
+    [
+      'a common table expression that writes',
+      `with gone as (delete from orders where id = 78 returning id) select count(*)::int as n from gone`,
+      'deleted',
+    ],
     ['a statement that changes nothing', 'delete from orders where id = 999999', 'changed no row'],
   ])('%s is verified', async (_, sql, word) => {
     const answer = await shop.execute(sql);
-    expect(answer.json).toMatchObject({ status: 'executed', witness: { level: 'L2', verdict: 'VERIFIED', method: 'change_log' } });
+    expect(answer.json).toMatchObject({
+      status: 'executed',
+      witness: { level: 'L2', verdict: 'VERIFIED', method: 'change_log' },
+    });
     expect(witnessOf(answer)['summary']).toContain(word);
   });
 
@@ -98,13 +113,18 @@ describe('a database with a witness', () => {
       Array.from({ length: 20 }, (_, n) => shop.execute('update orders set cents = cents + 1 where id = $1', 100 + n)),
     );
     expect(answers.map((answer) => witnessOf(answer)['verdict'])).toEqual(answers.map(() => 'VERIFIED'));
-    expect(await shop.count('select count(*) n from orders where id between 100 and 119 and cents = id * 100 + 1')).toBe(20);
+    expect(
+      await shop.count('select count(*) n from orders where id between 100 and 119 and cents = id * 100 + 1'),
+    ).toBe(20);
   });
 
   it('no credential is stored without the role that reads the change log', async () => {
     const body = { kind: 'database', secret: { username: 'someone', password: 'something' } };
     const answer = await service.call('PUT', '/v1/connectors/shop/credentials', { key: service.adminKey, body });
-    expect(answer).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'secret.witness_username' } });
+    expect(answer).toMatchObject({
+      status: 400,
+      error: { code: 'validation_failed', param: 'secret.witness_username' },
+    });
   });
 
   it('a config whose own statement could not be sent is not stored', async () => {
