@@ -36,7 +36,7 @@ export class Findings {
 
   /** Where one name stands for several functions, a column must be known of each. */
   callsInFrom(name: string, columns: readonly string[]): void {
-    const known = new Set([...columns, name, ...KNOWN_COLUMNS]);
+    const known = new Set([...columns, ...KNOWN_COLUMNS]);
     const before = this.functionColumns.get(name);
     this.functionColumns.set(name, before === undefined ? known : new Set([...known].filter((one) => before.has(one))));
   }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../../../../../test/support/database.js';
-import { isPlainFunction } from './plain-functions.js';
+import { isPlainFunction, namesColumnByAlias } from './plain-functions.js';
 import { sqlReader } from './testing/sql-reader.js';
 
 const { accept, read } = await sqlReader();
@@ -62,6 +62,18 @@ describe('the functions that any statement may call', () => {
     const taking = telling.map((type) => `${type}::regtype = any (proargtypes::oid[])`).join(' or ');
     expect(await functionsWhere(`prokind = 'f' and (${taking})`)).toEqual([]);
   });
+  it('take the alias for the name of their column, but for those whose column has a name of its own', async () => {
+    const named = await functionsWhere(
+      `(select count(*) from unnest(proargmodes) mode where mode in ('o', 'b', 't')) = 1`,
+    );
+    expect(named).toEqual([
+      'json_array_elements',
+      'json_array_elements_text',
+      'jsonb_array_elements',
+      'jsonb_array_elements_text',
+    ]);
+    expect(named.filter(namesColumnByAlias)).toEqual([]);
+  });
   it('are no procedures, triggers or handlers', async () =>
     expect(
       await functionsWhere(
@@ -78,6 +90,14 @@ describe('PostgreSQL itself', () => {
     expect(field.rows).toEqual([{ upper: 'A' }]);
     expect(read(`select t.upper from unnest(array['a']) t`).ok).toBe(false);
     expect(read(`select ('a'::text).upper`).ok).toBe(false);
+  });
+
+  it.each([
+    `select upper.upper from unnest(array['a']) as upper(x)`,
+    `select upper.upper from jsonb_array_elements_text('["a"]') as upper`,
+  ])('%s: calls the function, though the alias has its name', async (sql) => {
+    expect((await client.query(sql)).rows).toEqual([{ upper: 'A' }]);
+    expect(read(sql).ok).toBe(false);
   });
 
   it.each([

@@ -56,3 +56,9 @@ const NAMES = [
 const PLAIN: ReadonlySet<string> = new Set(NAMES.flatMap(words));
 
 export const isPlainFunction = (name: string): boolean => PLAIN.has(name);
+
+/** Those of the plain ones whose one column has a name that no alias takes away. */
+const OWN_COLUMN = /^jsonb?_array_elements(_text)?$/;
+
+/** Whether `FROM f(…) AS t` gives the column t, where f gives single values. Of others than the plain ones nobody knows. */
+export const namesColumnByAlias = (name: string): boolean => isPlainFunction(name) && !OWN_COLUMN.test(name);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SqlRules } from './index.js';
 import { sqlReader } from './testing/sql-reader.js';
 
-const { accept, refusalOf } = await sqlReader();
+const { accept, read, refusalOf } = await sqlReader();
 /** What these name as a literal, and no refusal may repeat. */
 const SECRET = 's3cret';
 const GENEROUS: Partial<SqlRules> = { allowTruncate: true, allowCatalog: true };
@@ -197,10 +197,20 @@ describe('functions by another name', () => {
     ['select t.pg_ls_dir from (select 1 from unnest(array[1]) t(pg_ls_dir)) z, unnest(array[$1]) t', column],
     ['select t.f from rows from (unnest(array[$1])) t', column],
     ['select e.f from json_each($1) e', column],
+    // The alias is the column's name only where nothing else names it.
+    ['select ts_stat.ts_stat from unnest(array[$1]) as ts_stat(x)', column],
+    ['select pg_sleep.pg_sleep from generate_series(1, 2) as pg_sleep(x)', column],
+    ['select ts_stat.ts_stat from jsonb_array_elements_text($1) as ts_stat', column],
+    ['select ts_stat.ts_stat from json_array_elements($1) ts_stat', column],
+    ['delete from t using unnest(array[$1]) as pg_ls_dir(x) where pg_ls_dir.pg_ls_dir = t.a', column],
     ['delete from t using unnest(array[$1]) u where u.pg_ls_dir = t.a', column],
     ['select 1 from current_date d', /anything but a table or a function/],
     ['select 1 from coalesce($1) d', /anything but a table or a function/],
   ])('%s', (sql, saying) => refused(sql, saying));
+  it('is no column of a function that the config allows, whose columns nobody knows', () =>
+    expect(read('select f.f from own() f', { allowedFunctions: ['own'] }).ok).toBe(false));
+  it('a column may have the name of its alias', () =>
+    expect(accept('select n.n, e.value from generate_series(1, 3) n, jsonb_array_elements_text($1) e').ok).toBe(true));
   it('may be a field that the config names', () =>
     expect(accept('select (item).sku from t', { allowedFunctions: ['sku'] }).ok).toBe(true));
   it.each(['operator(public.+)', 'operator(other.=)', 'operator("Pg_catalog".+)'])('a %s b is one', (operator) =>

@@ -11,6 +11,7 @@ import {
   functionNamed,
   tableNamed,
 } from './named-parts.js';
+import { namesColumnByAlias } from './plain-functions.js';
 import { refusedField, refusedPart } from './refused-parts.js';
 import { refusal } from './refusal.js';
 import type { SqlRules } from './sql-statement.js';
@@ -231,13 +232,15 @@ export class StatementWalk {
     });
     const alias = fields['alias'] === undefined ? null : fieldsIn(fields['alias']);
     const columns = [
-      ...names,
       ...(alias === null ? [] : namesIn(alias['colnames'])),
       ...listIn(fields['coldeflist']).map(columnDefined),
       ...calls.flatMap(([, defined]) => definedBy(defined).map(columnDefined)),
     ];
     const calledAs = alias === null ? names : [textIn(alias['aliasname'])];
-    for (const name of calledAs) this.findings.callsInFrom(name, columns);
+    // Without a name of its own the one column has the alias for it: with one, t.t calls the function t.
+    const isNamedAsAlias = columns.length === 0 && names.every(namesColumnByAlias);
+    for (const name of calledAs)
+      this.findings.callsInFrom(name, [...names, ...columns, ...(isNamedAsAlias ? [name] : [])]);
   }
 
   private column(fields: Fields): void {
