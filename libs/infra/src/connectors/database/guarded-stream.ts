@@ -6,21 +6,33 @@ export class OversizedMessage extends Error {
   override readonly name = 'OversizedMessage';
 }
 
+/** What the server sent is not the protocol. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage';
+}
+
 /** Type byte and length, before the body of each message (PostgreSQL documentation, Message Formats). */
 const HEADER_BYTES = 5;
 /** The length counts itself. */
 const LENGTH_BYTES = 4;
+/** Of errors and notices, whose fields end with a zero after the zero of the last text. */
+const [ERROR, NOTICE] = [0x45, 0x4e];
 
 /**
  * A connection to a PostgreSQL server as `pg` takes it, over a socket that is up already. A driver reads each message
  * whole, and one row may have a gigabyte: a statement that repeats a letter would be enough to end this process. So the
- * header of each message is looked at as it comes, and one that is too long ends the connection.
+ * header of each message is looked at as it comes, and one that is too long ends the connection. The driver's parser throws
+ * at what is not the protocol, where nobody would catch it, and looks for the end of an error for ever: both end the
+ * connection, too, and not this process.
  */
 export class GuardedStream extends Duplex {
   /** Of the message that is under way: how many bytes of its body are still to come. */
   private bodyBytesLeft = 0;
   /** A header that was cut between two chunks. */
   private header: Buffer = Buffer.alloc(0);
+  private type = 0;
+  /** How many zeros the body ended with so far. */
+  private zeros = 0;
 
   constructor(
     private readonly socket: Socket,
@@ -61,6 +73,19 @@ export class GuardedStream extends Duplex {
     return this;
   }
 
+  /** `pg` parses what it hears at once: whatever that throws is the connection's end. */
+  override on(event: string | symbol, listener: (...heard: never[]) => void): this {
+    if (event !== 'data') return super.on(event, listener as (...heard: unknown[]) => void);
+    const shielded = (chunk: Buffer): void => {
+      try {
+        (listener as (chunk: Buffer) => void)(chunk);
+      } catch (error) {
+        this.destroy(new MalformedMessage('the server sent what cannot be read', { cause: error }));
+      }
+    };
+    return super.on(event, shielded);
+  }
+
   override _read(): void {
     this.socket.resume();
   }
@@ -79,31 +104,45 @@ export class GuardedStream extends Duplex {
   }
 
   private pass(chunk: Buffer): void {
-    if (!this.isWithinBounds(chunk)) {
-      this.destroy(new OversizedMessage('the server sent a message that is too long'));
-      return;
-    }
-    if (!this.push(chunk)) this.socket.pause();
+    const fault = this.faultIn(chunk);
+    if (fault !== null) this.destroy(fault);
+    else if (!this.push(chunk)) this.socket.pause();
   }
 
-  private isWithinBounds(chunk: Buffer): boolean {
+  private faultIn(chunk: Buffer): Error | null {
     let at = 0;
     while (at < chunk.byteLength) {
       if (this.bodyBytesLeft > 0) {
         const skipped = Math.min(this.bodyBytesLeft, chunk.byteLength - at);
         this.bodyBytesLeft -= skipped;
         at += skipped;
+        if (!this.isEnded(chunk.subarray(at - skipped, at))) return endless();
         continue;
       }
       const taken = chunk.subarray(at, at + HEADER_BYTES - this.header.byteLength);
       this.header = this.header.byteLength === 0 ? taken : Buffer.concat([this.header, taken]);
       at += taken.byteLength;
-      if (this.header.byteLength < HEADER_BYTES) return true;
+      if (this.header.byteLength < HEADER_BYTES) return null;
       const bodyBytes = this.header.readUInt32BE(1) - LENGTH_BYTES;
+      this.type = this.header.readUInt8(0);
+      // One without any field is a zero alone.
+      this.zeros = bodyBytes === 1 ? 1 : 0;
       this.header = Buffer.alloc(0);
-      if (bodyBytes < 0 || bodyBytes > this.maxMessageBytes) return false;
+      if (bodyBytes < 0 || bodyBytes > this.maxMessageBytes) return tooLong();
       this.bodyBytesLeft = bodyBytes;
+      if (bodyBytes === 0 && !this.isEnded(NOTHING)) return endless();
     }
-    return true;
+    return null;
+  }
+
+  /** Takes a piece of a body. False: it was the last one, and an error or notice has no end. */
+  private isEnded(piece: Buffer): boolean {
+    if (this.type !== ERROR && this.type !== NOTICE) return true;
+    for (const byte of piece.subarray(-2)) this.zeros = byte === 0 ? this.zeros + 1 : 0;
+    return this.bodyBytesLeft > 0 || this.zeros >= 2;
   }
 }
+
+const NOTHING = Buffer.alloc(0);
+const tooLong = (): Error => new OversizedMessage('the server sent a message that is too long');
+const endless = (): Error => new MalformedMessage('the server sent an error or a notice that has no end');
