@@ -5,7 +5,8 @@ import type { EgressDoor } from '#libs/infra/egress';
 import { allowOnlyScram } from '#libs/infra/postgres';
 
 import { GuardedStream } from './guarded-stream.js';
-import { type RunOptions, runStatements, type StatementAnswer } from './statement-run.js';
+import { isLastWord } from './sql-fault.js';
+import { type RunOptions, runStatements, type StatementAnswer, StatementFailed } from './statement-run.js';
 
 /** Where a session leads and who speaks on it. Strings that hold a secret are kept no longer than the session opens. */
 export interface SessionAddress {
@@ -68,8 +69,14 @@ export class DatabaseSession {
   }
 
   /** @throws {StatementFailed} */
-  run(options: RunOptions): Promise<readonly StatementAnswer[]> {
-    return runStatements(this.client, options);
+  async run(options: RunOptions): Promise<readonly StatementAnswer[]> {
+    try {
+      return await runStatements(this.client, options);
+    } catch (error) {
+      // The server's last word comes before the end of the connection, and means it.
+      if (error instanceof StatementFailed && isLastWord(error.cause)) this.destroy();
+      throw error;
+    }
   }
 
   /** Ends the connection at once. What was not committed is rolled back by the server. */

@@ -81,6 +81,15 @@ describe('a server that keeps to the protocol', () => {
     session.destroy();
   });
 
+  it.each([
+    ['in English', message('E', 'SFATAL\0C57P01\0Mgone\0\0')],
+    ['in a language of its own', message('E', 'SВАЖНО\0C57P01\0Mgone\0\0')],
+  ])('ends the session by its last word, before the connection ends: %s', async (_what, last) => {
+    const session = await sessionWith(READY, last);
+    await expect(session.script('select 1')).rejects.toMatchObject({ cause: { code: '57P01' } });
+    expect(session.hasEnded).toBe(true);
+  });
+
   it('may send any message byte by byte', async () => {
     const socket = new PassThrough();
     const stream = new GuardedStream(socket as never, 1_000);

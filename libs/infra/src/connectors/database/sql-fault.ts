@@ -27,6 +27,15 @@ export const sqlStateOfError = (error: Error): string | null => {
   return severity !== undefined && code !== undefined && SQLSTATE.test(code) ? code : null;
 };
 
+/** Ended by an administrator, by a crash, with its database, or because it was idle. Severities are in the server's language. */
+const LAST_WORDS: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '25P03', '25P04']);
+
+/** Whether the server ends the connection with this error. */
+export const isLastWord = (error: Error): boolean => {
+  const { severity } = error as Error & ServerWords;
+  return severity === 'FATAL' || severity === 'PANIC' || LAST_WORDS.has(sqlStateOfError(error) ?? '');
+};
+
 const WORDS_MAX_CHARACTERS = 4_096;
 const SHOWN_WORDS = ['message', 'detail', 'hint', 'schema', 'table', 'column', 'constraint', 'position'] as const;
 
