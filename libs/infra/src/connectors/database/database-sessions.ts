@@ -22,6 +22,8 @@ export interface CallSessions {
   fresh(signal: EndSignal): Promise<DatabaseSession>;
   /** @throws {SessionUnfit} where the config asks for a witness and the database is not set up for one */
   requireWitness(session: DatabaseSession): Promise<void>;
+  /** Whether its server can have the id of a transaction on its disk before COMMIT. */
+  keepsIds(session: DatabaseSession): boolean;
   giveBack(session: DatabaseSession): void;
 }
 
@@ -30,6 +32,7 @@ export class DatabaseSessions {
   private readonly pool: SessionPool;
   /** Why a session's database cannot be witnessed, as far as it was asked. */
   private readonly witnessFaults = new WeakMap<DatabaseSession, string | null>();
+  private readonly keepingIds = new WeakSet<DatabaseSession>();
 
   constructor(private readonly parts: { readonly door: EgressDoor; readonly vault: Pick<Vault, 'open'> }) {
     this.pool = new SessionPool(parts.door);
@@ -49,6 +52,7 @@ export class DatabaseSessions {
       take: (signal) => this.pool.take(key, address, signal, (session) => this.requireFit(session, place)),
       fresh: (signal) => this.fresh(address, signal),
       requireWitness: (session) => this.requireWitness(session, place),
+      keepsIds: (session) => this.keepingIds.has(session),
       giveBack: (session) => this.pool.give(key, session),
     };
   }
@@ -58,10 +62,11 @@ export class DatabaseSessions {
   }
 
   private async requireFit(session: DatabaseSession, place: WitnessPlace | null): Promise<void> {
-    const { roleFault, serverFault, witnessFault } = await readSessionFacts(session, place);
+    const { roleFault, serverFault, witnessFault, keepsIds } = await readSessionFacts(session, place);
     if (roleFault !== null) throw new SessionUnfit('database_role_unsafe', roleFault);
     if (serverFault !== null) throw new SessionUnfit('database_not_ready', serverFault);
     this.witnessFaults.set(session, witnessFault);
+    if (keepsIds) this.keepingIds.add(session);
   }
 
   /** A fault that was found earlier may have been mended since. */

@@ -4,6 +4,8 @@ import { literal } from './sql-text.js';
 
 /** PostgreSQL 14. */
 const MIN_VERSION = 140_000;
+/** Its `pg_logical_emit_message` flushes on demand. */
+const FLUSHING_VERSION = 170_000;
 
 /** What a session's server and role are found to be. Each fault is a sentence without a next step; null where all is well. */
 export interface SessionFacts {
@@ -13,6 +15,8 @@ export interface SessionFacts {
   readonly serverFault: string | null;
   /** Why nothing could be witnessed. Null where no witness is asked for. */
   readonly witnessFault: string | null;
+  /** Whether the id of a transaction can be had on the server's disk before its COMMIT. */
+  readonly keepsIds: boolean;
 }
 
 export interface WitnessPlace {
@@ -39,6 +43,7 @@ export const readSessionFacts = async (session: DatabaseSession, witness: Witnes
     roleFault: whyUnsafe({ facts: role[0] ?? '' }),
     serverFault: serverFaultOf(server),
     witnessFault: witness === null ? null : witnessFaultOf(witnessed, witness),
+    keepsIds: Number(server[0]) >= FLUSHING_VERSION,
   };
 };
 

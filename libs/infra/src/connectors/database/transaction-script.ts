@@ -36,12 +36,27 @@ const settingsOf = ({ config, statementTimeoutMs, applicationName }: OpeningTerm
 export const readOpening = (terms: OpeningTerms): string => `begin read only;${settingsOf(terms)}`;
 
 /**
+ * A server that crashes gives the id of a transaction to another one where nothing with that id was on its disk, and then
+ * says of the first what became of the second. So a record with the id is flushed before anybody is told of it. Only one
+ * that is no part of the transaction is flushed; it means nothing to whoever reads the change log.
+ */
+const KEEP_ID = `, pg_catalog.pg_logical_emit_message(false, 'service.begin', '', true)`;
+
+export interface WriteOpeningTerms extends OpeningTerms {
+  readonly keepsId: boolean;
+}
+
+/**
  * Its last two answers: the id of the transaction; and each named table, by its place in the list, with the schema and the
  * name of its root, what kind of relation that is, and whether the publication holds it.
  * @param publication null where no change log is followed
  */
-export const writeOpening = (terms: OpeningTerms, tables: readonly string[], publication: string | null): string =>
-  `begin read write;${settingsOf(terms)};select pg_catalog.pg_current_xact_id()::text;${rootsOf(tables, publication)}`;
+export const writeOpening = (
+  terms: WriteOpeningTerms,
+  tables: readonly string[],
+  publication: string | null,
+): string =>
+  `begin read write;${settingsOf(terms)};select pg_catalog.pg_current_xact_id()::text${terms.keepsId ? KEEP_ID : ''};${rootsOf(tables, publication)}`;
 
 /** As PostgreSQL publishes it: changes of a partition are changes of the table that it is a part of. */
 const ROOT_OF = (relation: string): string => `
@@ -74,7 +89,7 @@ ${ROOT_OF('counted.relid')}
 where counted.n_tup_ins + counted.n_tup_upd + counted.n_tup_del > 0
 group by 1, 2`;
 
-/** The mark is the first record of the transaction in the change log. */
+/** The mark comes before every row of the transaction in the change log. */
 export const markAndBaseline = (mark: string | null): string =>
   mark === null
     ? CHANGED_ROWS

@@ -73,7 +73,9 @@ export class WriteCall extends StatementCall {
     const tables = writes.map(({ table }) => table);
     try {
       const publication = config.witness.enabled ? publicationOf(config, this.parts.call.connector.id) : null;
-      const opening = writeOpening({ config, statementTimeoutMs, applicationName }, tables, publication);
+      const keepsId = this.parts.sessions.keepsIds(session);
+      const terms = { config, statementTimeoutMs, applicationName, keepsId };
+      const opening = writeOpening(terms, tables, publication);
       const [id, roots] = (await session.script(opening)).slice(-2);
       const xid = id?.rows[0]?.[0] ?? '';
       const noTable = whyNoTable(roots ?? NONE);

@@ -14,7 +14,7 @@ import type { ActionId, AgentId, ConnectorId, ErrorCode, OrgId } from '#libs/dom
 import { EgressDoor } from '#libs/infra/egress';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 
-import { createEmptyDatabase } from '../../../../../../test/support/database.js';
+import { createEmptyDatabase, type TestDatabase } from '../../../../../../test/support/database.js';
 import { silentLogger } from '../../../../../../test/support/silent-logger.js';
 import { OpenVault } from '../../testing/open-vault.js';
 import { DatabaseDriver } from '../database-driver.js';
@@ -50,8 +50,9 @@ create table orders (id int primary key, customer int references customers on de
 insert into customers select n, 'person ' || n, 'p' || n || '@example.org', n from generate_series(1, 20) n;
 insert into orders select n, 1 + n % 20, n * 100 from generate_series(1, 60) n`;
 
-export const givenDatabase = async (config: JsonObject = {}): Promise<GivenDatabase> => {
-  const database = await createEmptyDatabase();
+/** @param on an empty database; by itself one on the run's server */
+export const givenDatabase = async (config: JsonObject = {}, on?: TestDatabase): Promise<GivenDatabase> => {
+  const database = on ?? (await createEmptyDatabase());
   const owner = new pg.Client({ connectionString: database.connectionString });
   owner.on('error', () => undefined);
   await owner.connect();
