@@ -16,7 +16,7 @@ export const ConfigFacts = ({
   const config = connector.config as unknown as Readonly<Record<string, unknown>>;
   const told = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     // Members that most connectors leave at the default are shown only if they differ from it.
-    if (isMore(member) && config[name] === member.default) return [];
+    if (isMore(member) && config[name] === member.default && !ALWAYS_SHOWN.includes(name)) return [];
     const said = sayOf(member, config[name]);
     return said === null ? [] : [[member.title ?? name, said] as const];
   });
@@ -40,6 +40,15 @@ export const ConfigFacts = ({
   );
 };
 
+/** What bounds the calls of a database: its limits are shown even where they are the default ones. */
+const ALWAYS_SHOWN: readonly string[] = [
+  'statement_timeout_ms',
+  'lock_timeout_ms',
+  'max_rows_changed',
+  'max_rows_returned',
+  'max_result_bytes',
+];
+
 /** A value in words; null if it is absent, or is shown in a panel of its own. */
 const sayOf = (schema: Schema, value: unknown): ReactNode => {
   if (value === undefined || value === null) return null;
@@ -48,7 +57,9 @@ const sayOf = (schema: Schema, value: unknown): ReactNode => {
   if (typeof value === 'string')
     return <Said text={choicesOf(schema).find(([each]) => each === value)?.[1] ?? value} />;
   if (Array.isArray(value))
-    return value.every((each) => typeof each === 'string') ? <Said text={value.join(', ')} /> : null;
+    return value.length > 0 && value.every((each) => typeof each === 'string') ? (
+      <Said text={value.join(', ')} />
+    ) : null;
   if (kindOf(schema) === 'map')
     return Object.keys(value).length === 0 ? null : <Said text={Object.keys(value).join(', ')} />;
   return null;

@@ -20,6 +20,7 @@ import { StrandedDrafts } from './stranded-drafts.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
+import { WitnessPanel } from './witness-panel.tsx';
 import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];
@@ -81,6 +82,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
         </div>
         <div className={kit['stack']}>
           {isCredentialMissing(connector) ? null : credential}
+          <WitnessPanel connector={connector} />
           <TestPanel connector={connector} />
           <ConfigFacts connector={connector} type={type} />
           {may ? <ConnectorEnd connector={connector} onWarnings={setWarnings} /> : null}

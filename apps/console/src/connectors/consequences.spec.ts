@@ -35,6 +35,25 @@ describe('the consequences of a change of a config', () => {
     ]);
   });
 
+  it('are the same for another host or port of a database', () => {
+    const database = { ...stored, config: { host: 'a.example', port: 5432, auth: { kind: 'database' } } };
+    expect(consequencesOf(database, { ...database.config, port: 5433 })).toEqual([
+      expect.stringMatching(/is sent to the new address/) as string,
+    ]);
+  });
+
+  it.each([
+    [true, [/^Writes fail until the witness is set up/]],
+    [false, []],
+  ])('tell what a witness that is on or off from then on does: %s', (enabled, said) => {
+    const off = { ...stored, config: { host: 'a.example', witness: { enabled: false } } };
+    const next = { host: 'a.example', witness: { enabled } };
+    const expected = said.map((text) => expect.stringMatching(text) as string);
+    expect(consequencesOf(off, { ...next, auth: { kind: 'none' } })).toEqual(expected);
+    const back = consequencesOf({ ...off, config: next }, off.config);
+    expect(back).toEqual(enabled ? [expect.stringMatching(/^Writes are not verified any more/)] : []);
+  });
+
   it('are none for a new address if no credential is stored', () =>
     expect(consequencesOf({ ...stored, credential: null }, { ...config, base_url: 'https://b.example' })).toEqual([]));
 });

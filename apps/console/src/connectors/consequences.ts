@@ -19,6 +19,17 @@ const toolsOf = (config: Json): readonly string[] => {
   });
 };
 
+/** The members that say where a credential travels, of any type. */
+const ADDRESS = ['base_url', 'url', 'host', 'port'];
+
+const witnessConsequences = (isOn: boolean, next: Json): readonly string[] => {
+  const willBeOn = memberOf(memberOf(next, 'witness'), 'enabled') === true;
+  if (isOn === willBeOn) return [];
+  return willBeOn
+    ? ['Writes fail until the witness is set up. Test the connector afterwards: the test says what is missing.']
+    : ['Writes are not verified any more, and the replication slot is dropped.'];
+};
+
 /** What a change of the config causes beyond the config itself, each consequence as a sentence with advice. */
 export const consequencesOf = ({ name, config, credential }: Stored, next: Json): readonly string[] => {
   const differs = (...path: readonly string[]): boolean => {
@@ -29,12 +40,13 @@ export const consequencesOf = ({ name, config, credential }: Stored, next: Json)
   const isOtherKind = kind !== (memberOf(memberOf(config, 'auth'), 'kind') ?? 'none');
   const gone = toolsOf(config).filter((tool) => !toolsOf(next).includes(tool));
   return [
-    ...(credential !== null && (differs('base_url') || differs('url'))
+    ...(credential !== null && ADDRESS.some((member) => differs(member))
       ? [
           'From the next call on, the stored credential is sent to the new address. If it must not be, destroy the credential first.',
         ]
       : []),
     ...(isOtherKind && kind !== 'none' ? ['Calls fail until a credential of the new kind is stored.'] : []),
+    ...witnessConsequences(memberOf(memberOf(config, 'witness'), 'enabled') === true, next),
     ...(gone.length > 0
       ? [`Calls of ${gone.map((tool) => `${name}.${tool}`).join(', ')} are denied from then on.`]
       : []),

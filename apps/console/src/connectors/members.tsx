@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { CheckField, Fault, FieldGroup, SelectField, TextField } from '../kit/fields.tsx';
+import { CheckField, Fault, FieldGroup, LongTextField, SelectField, TextField } from '../kit/fields.tsx';
 import styles from './connectors.module.css';
 import { type Draft, type DraftObject, emptyDraft, isWanted, valuesAt } from './draft.ts';
 import { useDisclosure, useFault, useForm } from './form-context.ts';
 import { Rows } from './rows.tsx';
-import { choicesOf, isMore, isOptionalWhole, kindOf, type Schema } from './schema.ts';
+import { choicesOf, hasLines, isMore, isOptionalWhole, kindOf, type Schema } from './schema.ts';
 
 interface MemberProps {
   readonly schema: Schema;
@@ -220,19 +220,21 @@ const Text = (props: MemberProps) => {
   const { schema, param, isRequired, value, onChange } = props;
   const byDefault =
     typeof schema.default === 'string' || typeof schema.default === 'number' ? `${schema.default}` : undefined;
-  return (
-    <TextField
-      label={isRequired || byDefault !== undefined ? labelOf(props) : `${labelOf(props)} (optional)`}
-      hint={hintOf(schema)}
-      param={param}
-      error={useForm().error}
-      value={typeof value === 'string' ? value : ''}
-      placeholder={schema.examples?.[0] ?? byDefault}
-      inputMode={schema.type === 'integer' ? 'numeric' : undefined}
-      maxLength={schema.maxLength}
-      spellCheck={false}
-      onChange={(text) => onChange(text === '' ? undefined : text)}
-    />
+  const field = {
+    label: isRequired || byDefault !== undefined ? labelOf(props) : `${labelOf(props)} (optional)`,
+    hint: hintOf(schema),
+    param,
+    error: useForm().error,
+    value: typeof value === 'string' ? value : '',
+    placeholder: schema.examples?.[0] ?? byDefault,
+    maxLength: schema.maxLength,
+    spellCheck: false,
+    onChange: (text: string) => onChange(text === '' ? undefined : text),
+  };
+  return hasLines(schema) ? (
+    <LongTextField {...field} />
+  ) : (
+    <TextField {...field} inputMode={schema.type === 'integer' ? 'numeric' : undefined} />
   );
 };
 

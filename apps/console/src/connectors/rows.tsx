@@ -27,6 +27,13 @@ interface RowsProps {
 const rowsOf = (value: Draft | undefined): readonly Row[] =>
   typeof value === 'object' && 'rows' in value ? value.rows : [];
 
+/** The description, and what stands for a list without rows. */
+const hintOf = ({ description, default: byDefault }: Schema): string | undefined => {
+  const unless = Array.isArray(byDefault) ? [`Default: ${byDefault.join(', ')}.`] : [];
+  const parts = [...(description === undefined ? [] : [description]), ...unless];
+  return parts.length === 0 ? undefined : parts.join(' ');
+};
+
 /** A list or a map in the form: a row for each entry, and a button to add one. */
 export const Rows = ({ members, schema, param, name, value, onChange }: RowsProps) => {
   const added = useRef<number | null>(null);
@@ -46,7 +53,7 @@ export const Rows = ({ members, schema, param, name, value, onChange }: RowsProp
     item.querySelector<HTMLElement>('input, select')?.focus();
   };
   return (
-    <FieldGroup legend={schema.title ?? name} hint={schema.description} fault={useFault(param)}>
+    <FieldGroup legend={schema.title ?? name} hint={hintOf(schema)} fault={useFault(param)}>
       {rows.length === 0 ? null : (
         <ul className={styles['rows']}>
           {rows.map((row, index) => (

@@ -48,6 +48,12 @@ export const valuesOf = (schema: Schema): Schema =>
 /** Whether most connectors leave the member at its default, so that the form hides it behind a disclosure. */
 export const isMore = (schema: Schema): boolean => schema['x-service-form']?.more === true;
 
+const MANY_CHARACTERS = 2_048;
+
+/** Whether a text may be so long that it has lines, such as a statement: a field of one line would lose them. */
+export const hasLines = (schema: Schema): boolean =>
+  kindOf(schema) === 'text' && (schema.maxLength ?? 0) > MANY_CHARACTERS;
+
 /** Whether an optional object has required members, so that it is either left out or filled in. */
 export const isOptionalWhole = (schema: Schema, isRequired: boolean): boolean =>
   kindOf(schema) === 'object' && !isRequired && (schema.required ?? []).length > 0;

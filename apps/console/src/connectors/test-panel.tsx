@@ -5,9 +5,11 @@ import { useMay } from '../kernel/session.tsx';
 import { type BadgeLook, LookBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { Button, Panel, Said, Time } from '../kit/kit.tsx';
+import { CodeBlock } from '../kit/code-block.tsx';
 import kit from '../kit/kit.module.css';
 import { HealthBadge } from './connector-badges.tsx';
 import styles from './connectors.module.css';
+import { fixOf } from './fix.ts';
 import type { Connector } from './types.ts';
 
 type Test = Schemas['ConnectorTest'];
@@ -63,6 +65,33 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   auth: 'Test request',
   protocol: 'Protocol',
   tools: 'Tools',
+  reachable: 'Login of the agents',
+  version: 'Version',
+  encoding: 'Encoding and statistics',
+  agent_role: 'Role of the agents',
+  schemas: 'Schemas',
+  witness_role: 'Role of the witness',
+  wal_level: 'Change log',
+  free_slot: 'Free slot',
+  publication: 'Publication',
+  replica_identity: 'Replica identities',
+  published_tables: 'Published tables',
+  slot: 'Replication slot',
+  slot_size: 'Size of the slot',
+  lag: 'Lag of the witness',
+};
+
+/** What to do. Where it has more than one line, the first is a sentence and the rest are commands to run as they stand. */
+const Fix = ({ text }: { readonly text: string }) => {
+  const { words, code } = fixOf(text);
+  return (
+    <>
+      <p className={kit['dim']}>
+        <Said text={words} />
+      </p>
+      {code === null ? null : <CodeBlock label={`${words} (commands)`} code={code} />}
+    </>
+  );
 };
 
 const LastTest = ({ test, isOfNow }: { readonly test: Test; readonly isOfNow: boolean }) => (
@@ -82,11 +111,7 @@ const LastTest = ({ test, isOfNow }: { readonly test: Test; readonly isOfNow: bo
           <p>
             <Said text={check.detail} />
           </p>
-          {check.fix === null ? null : (
-            <p className={kit['dim']}>
-              <Said text={check.fix} />
-            </p>
-          )}
+          {check.fix === null ? null : <Fix text={check.fix} />}
         </li>
       ))}
     </ul>

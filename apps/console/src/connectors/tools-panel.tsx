@@ -1,8 +1,11 @@
 import { Link } from 'wouter';
 import { EffectBadge, LevelsBadge } from '../kit/badges.tsx';
+import { plain } from '../kernel/said.ts';
+import { CodeBlock } from '../kit/code-block.tsx';
 import { Panel, Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './connectors.module.css';
+import { parametersOf, statementOf } from './database-config.ts';
 import type { Connector } from './types.ts';
 
 type Tool = Connector['tools'][number];
@@ -30,9 +33,7 @@ export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => 
               <Said text={tool.description} />
             </p>
           )}
-          <p className={kit['dim']}>
-            <Said text={argumentsOf(tool)} />
-          </p>
+          <Takes connector={connector} tool={tool} />
           {tool.read_back === null ? null : (
             <p className={kit['dim']}>
               <Said text={tool.read_back} />
@@ -43,6 +44,34 @@ export const ToolsPanel = ({ connector }: { readonly connector: Connector }) => 
     </ul>
   </Panel>
 );
+
+/** The arguments; of a fixed statement, the statement with what each of its parameters is. */
+const Takes = ({ connector, tool }: { readonly connector: Connector; readonly tool: Tool }) => {
+  const statement = statementOf(connector, tool.name);
+  if (statement === null)
+    return (
+      <p className={kit['dim']}>
+        <Said text={argumentsOf(tool)} />
+      </p>
+    );
+  const parameters = parametersOf(statement);
+  return (
+    <>
+      <CodeBlock label={`Statement of ${plain(tool.name)}`} code={statement.sql} />
+      <p className={kit['dim']}>
+        <Said text={parameters === '' ? 'Takes no arguments.' : `Takes ${parameters}.`} />
+      </p>
+      {statement.postcondition === undefined ? null : (
+        <p className={kit['dim']}>
+          Checked on the change log:{' '}
+          <code>
+            <Said text={statement.postcondition} />
+          </code>
+        </p>
+      )}
+    </>
+  );
+};
 
 const AllCalls = ({ name }: { readonly name: string }) => (
   <Link href={`/actions?tool=${encodeURIComponent(`${name}.*`)}`}>All calls</Link>

@@ -46,6 +46,21 @@ describe('what needs a person', () => {
     expect(needs?.flatMap((need) => (need.is === 'expiring' ? need.approval.id : []))).toEqual(['apr_1', 'apr_2']);
   });
 
+  it('puts a change log that is lost before all approvals, and one that is behind right after them', () => {
+    const attention: Parameters<typeof needsOf>[0]['attention'] = [
+      { kind: 'slot_invalidated', ids: ['con_1'], connector: 'shop', reason: 'log_restored' },
+      { kind: 'slot_lagging', ids: ['con_2'], connector: 'crm', reason: 'decoder_down' },
+      mismatch('act_1', 'shop.set_price'),
+    ];
+    const needs = needsOf({ attention, pending: 1 }, page(waits('apr_1', 5)), NOW);
+    expect(needs?.map((need) => (need.is === 'told' ? need.item.kind : need.is))).toEqual([
+      'slot_invalidated',
+      'expiring',
+      'slot_lagging',
+      'mismatches',
+    ]);
+  });
+
   it('counts waiting approvals as the rail does, and says when the first expires', () => {
     expect(needsOf(calm, page(waits('apr_2', 400), waits('apr_1', 90)), NOW)).toEqual([
       { is: 'waiting', count: '2', isOne: false, firstEndsAt: inMinutes(90), to: '/approvals' },

@@ -28,9 +28,10 @@ const SOON_MS = 30 * 60_000;
 const LINES_OF_APPROVALS = 3;
 
 /**
- * What needs a person, in order of urgency: problems of the whole organization, then waiting approvals, those that
- * expire first on top, then mismatches, similar ones grouped, then budgets, connectors and held tools. Approvals come only from the
- * query of the navigation rail, so that the page never shows two different numbers.
+ * What needs a person, in order of urgency: problems of the whole organization and a change log that is lost, then
+ * waiting approvals, those that expire first on top, then witnesses that are behind, then mismatches, similar ones
+ * grouped, then budgets, connectors and held tools. Approvals come only from the query of the navigation rail, so that
+ * the page never shows two different numbers.
  * @param attention the overview's list
  * @param pending the number of waiting approvals that the overview counted
  * @param waiting null while it is loading
@@ -44,8 +45,9 @@ export const needsOf = (
   const told = (...kinds: readonly Attention['kind'][]): readonly Need[] =>
     attention.filter(({ kind }) => kinds.includes(kind)).map((item) => ({ is: 'told', item }));
   const needs = [
-    ...told('chain_broken', 'org_stopped'),
+    ...told('chain_broken', 'org_stopped', 'slot_invalidated'),
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
+    ...told('slot_lagging'),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
     ...told('budget_near', 'connector_failing', 'tools_held'),
   ];

@@ -127,6 +127,19 @@ describe('an event of the stream', () => {
     expect([connectors, tools, ORG].map(isStale)).toEqual([true, true, false]);
   });
 
+  it.each(['decoder.degraded', 'decoder.recovered', 'decoder.alert'])(
+    'of a witness has connectors and the overview read again: %s',
+    (type) => {
+      const [connector, overview] = [
+        keyOf('/v1/connectors/{id}', { path: { id: 'con_1' } }),
+        keyOf('/v1/overview', {}),
+      ];
+      for (const key of [connector, overview, ORG]) queries.setQueryData(key, {});
+      cache.apply([event(type, { object: 'decoder', id: 'con_1', connector: 'con_1', status: 'down' }, false)]);
+      expect([connector, overview, ORG].map(isStale)).toEqual([true, true, false]);
+    },
+  );
+
   it('makes the contexts that it is about stale, and no other', () => {
     const members = keyOf('/v1/org/members', {});
     queries.setQueryData(ORG, { status: 'active' });

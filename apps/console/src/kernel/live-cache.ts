@@ -29,6 +29,7 @@ const STALE: readonly (readonly [RegExp, readonly Context[]])[] = [
   [/^org\./, ['org', 'me', 'overview']],
   [/^policy\./, ['policies']],
   [/^connector\./, ['connectors', 'tools']],
+  [/^decoder\./, ['connectors', 'overview']],
 ];
 
 /**

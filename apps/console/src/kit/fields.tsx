@@ -25,6 +25,27 @@ export const TextField = ({ label, param, error, hint, value, onChange, ...other
   </Field>
 );
 
+type LongTextProps = Told & {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+} & Pick<ComponentProps<'textarea'>, 'placeholder' | 'maxLength' | 'spellCheck'>;
+
+/** A field for text of several lines, such as a statement. It grows with its text. */
+export const LongTextField = ({ label, param, error, hint, value, onChange, ...others }: LongTextProps) => (
+  <Field label={label} param={param} error={error} hint={hint}>
+    {({ className, ...control }) => (
+      <textarea
+        {...control}
+        className={`${className} ${styles['long']}`}
+        rows={Math.min(16, Math.max(3, value.split('\n').length))}
+        {...others}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+);
+
 type SelectProps = Told & {
   readonly value: string;
   readonly choices: readonly (readonly [value: string, word: string])[];

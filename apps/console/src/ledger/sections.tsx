@@ -74,6 +74,7 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     reported: 'reported by the tool',
     edge_reported: 'reported by the agent',
     read_back: 'read back',
+    change_log: 'change log of the database',
     none: 'not verifiable',
   },
   'witness.level': {
