@@ -5,6 +5,8 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { idPattern } from '#libs/crypto';
+import { CHANGE_LOG_REASONS } from '#libs/domain/gate';
+import { REASON_WORDS } from '../../apps/console/src/gate/reasons.js';
 import { HIDDEN_CHARACTERS as SHOWN_AS_HIDDEN } from '../../apps/console/src/kernel/said.js';
 import { readOpenApiDocument } from '../../apps/api/src/openapi/openapi-document.js';
 import { HIDDEN_CHARACTERS } from '../../libs/domain/src/gate/approvals/hidden-characters.js';
@@ -30,8 +32,8 @@ const MADE = [
 ];
 /** The line of a bundle's file of deeds, byte by byte: one literal of the format that an auditor reads alone. */
 const FORMATS = ['libs/crypto/src/bundle-format.ts'];
-/** The Console knows the service by the document alone, which does not tell this one. It is compared below. */
-const COMPARED = ['apps/console/src/kernel/said.ts'];
+/** The Console knows the service by the document alone, which does not tell these. They are compared below. */
+const COMPARED = ['apps/console/src/kernel/said.ts', 'apps/console/src/gate/reasons.ts'];
 
 const sources = ['apps', 'libs'].flatMap((tree) =>
   readdirSync(join(ROOT, tree), { recursive: true, encoding: 'utf8' })
@@ -150,5 +152,9 @@ describe('the code', () => {
 
   it('shows as hidden in the Console what the gate finds hidden', () => {
     expect(SHOWN_AS_HIDDEN).toEqual(HIDDEN_CHARACTERS);
+  });
+
+  it('has words in the Console for each reason of a change log', () => {
+    expect(Object.keys(REASON_WORDS).toSorted()).toEqual(CHANGE_LOG_REASONS.toSorted());
   });
 });

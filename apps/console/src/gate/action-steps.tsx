@@ -5,7 +5,6 @@ import type { Schemas } from '../kernel/client.ts';
 import { ErrorCode } from '../kernel/documentation.tsx';
 import { duration } from '../kernel/times.ts';
 import { Arguments } from '../kit/arguments.tsx';
-import { EvidenceBadge } from '../kit/badges.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
 import { bodyIn } from '../ledger/body.ts';
 import { useDeed } from '../ledger/queries.ts';
@@ -14,6 +13,7 @@ import styles from './gate.module.css';
 import { PeopleStep } from './people-step.tsx';
 import { isRemoved } from './shown.ts';
 import { Step, type Tone } from './step.tsx';
+import { AwaitedWitness, Removed, WitnessStep } from './witness-step.tsx';
 
 type ActionDetail = Schemas['ActionDetail'];
 /** The steps of an action from submission to seal, each with its evidence. */
@@ -42,20 +42,11 @@ export const ActionSteps = ({
       {execution === null ? null : (
         <ExecutionStep action={action} after={after(/^(Execution|Edge)(Finished|Reported|Lost)$/)} />
       )}
-      {witness === null ? null : (
-        <Step
-          icon="eye"
-          title="Witnessed"
-          badge={<EvidenceBadge witness={witness} />}
-          tone={witness.verdict === 'MISMATCH' ? 'bad' : witness.verdict === 'UNVERIFIABLE' ? 'warn' : 'plain'}
-          after={after(/Witnessed$/)}
-        >
-          <p>
-            <Said text={witness.summary} />
-          </p>
-          <WitnessDetail detail={witness.detail} />
-        </Step>
-      )}
+      {witness !== null ? (
+        <WitnessStep witness={witness} after={after(/Witnessed$/)} />
+      ) : action.state === 'witnessing' ? (
+        <AwaitedWitness tool={action.tool} />
+      ) : null}
       <Step icon="stamp" title={action.deed === null ? 'Not sealed yet' : 'Sealed'} after="">
         {action.deed === null ? (
           <p>
@@ -72,8 +63,6 @@ export const ActionSteps = ({
     </ol>
   );
 };
-
-const Removed = () => <p>Removed at the end of the retention period. The deed keeps the digest.</p>;
 
 const Request = ({ request, amounts }: Pick<ActionDetail, 'request' | 'amounts'>) => {
   if (request === null) return <p>The request is missing from the store. Run an audit.</p>;
@@ -147,46 +136,4 @@ const Result = ({ result, deed }: { readonly result: unknown; readonly deed: str
   if (typeof result !== 'object' || Array.isArray(result)) return <Arguments args={{ result }} />;
   if (isRemoved(result)) return deed === null ? <Removed /> : <RemovedOrSo deed={deed} />;
   return <Arguments args={result as Readonly<Record<string, unknown>>} empty="The tool returned an empty result." />;
-};
-
-const WitnessDetail = ({ detail }: { readonly detail: NonNullable<ActionDetail['witness']>['detail'] }) => {
-  if (detail === null) return null;
-  if (isRemoved(detail)) return <Removed />;
-  // Of a change log, the summary says what it shows.
-  return 'differs' in detail ? <Compared evidence={detail} /> : null;
-};
-
-const Compared = ({ evidence }: { readonly evidence: Schemas['ReadBackEvidence'] }) => {
-  const expected = evidence.expected as Readonly<Record<string, unknown>>;
-  const observed = evidence.observed as Readonly<Record<string, unknown>>;
-  const show = (value: unknown): ReactNode =>
-    value === undefined ? <em>missing</em> : <Said text={JSON.stringify(value)} isMultiline />;
-  return (
-    <table className={styles['compare']}>
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">Expected</th>
-          <th scope="col">Observed</th>
-        </tr>
-      </thead>
-      <tbody>
-        {Object.keys(expected).map((path) => (
-          <tr key={path} data-differs={evidence.differs.includes(path) ? '' : undefined}>
-            <th scope="row">
-              <code>
-                <Said text={path} />
-              </code>
-            </th>
-            <td>
-              <code>{show(expected[path])}</code>
-            </td>
-            <td>
-              <code>{show(observed[path])}</code>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
 };
