@@ -121,6 +121,17 @@ describe.skipIf(CHROMIUM === null)(`the content of the approval page (${CHROMIUM
     await expect.poll(said).toContain('Nobody has accepted what the server says of this tool');
   });
 
+  it('shows the statement that a database would run in its lines, with each parameter', async () => {
+    Object.assign(script.approval, { required: 1 });
+    const sql = 'UPDATE orders\n   SET note = $1\u202e\n WHERE id = $2';
+    Object.assign(script.approval.context, { sends: { sql, params: ['<b>late</b>', null] } });
+    await open();
+    expect(await text('request')).toBe('UPDATE orders\n   SET note = $1U+202E\n WHERE id = $2');
+    expect((await text('parameters')).split(/\s*\n\s*/).join(' ')).toBe('$1 <b>late</b> $2 NULL (no value)');
+    expect(await text('approved-part')).toContain('The call is sent immediately.');
+    expect(await page.locator('#approved-part b').count()).toBe(0);
+  });
+
   it('says that the agent runs the call itself, and names what is not stated', async () => {
     Object.assign(script.approval, { on_behalf_of: null });
     Object.assign(script.approval.context, { connector: null, sends: null });

@@ -120,7 +120,7 @@ const contextView = (review: ApprovalReview, { description, definition, budgets 
     connector: action.submission.connector,
     policy_version: action.decision?.policy_version ?? null,
     facts: context.request as unknown as JsonValue,
-    sends: sends === null ? null : { ...sends },
+    sends: sends === null ? null : 'sql' in sends ? { sql: sends.sql, params: [...sends.params] } : { ...sends },
     verify: verify === null ? null : { ...verify },
     expires_at: context.expires_at,
     budgets_after: budgets.map(({ charge: { budget, limit: max, currency }, used }) => ({

@@ -11,6 +11,7 @@ import { EffectBadge } from '../kit/badges.tsx';
 import { ForeignText, Id, Money, Said, Time, Warning } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
+import { RunsStatement, SqlFacts } from './statement.tsx';
 import { noteOf, wordsOfServer } from './served-words.ts';
 import { TimeBar, TimeLeft } from './time-left.tsx';
 
@@ -243,16 +244,10 @@ const Consequences = ({
 }) => (
   <section>
     <h2>If approved</h2>
-    <p>
-      {context.sends === null ? (
-        'The request cannot be shown'
-      ) : (
-        <code>
-          <Said text={`${context.sends.method} ${context.sends.url}`} />
-        </code>
-      )}
-      {approval.required - approval.countersigned > 1 ? ', after the remaining approvals.' : ', immediately.'}
-    </p>
+    <Sends
+      context={context}
+      when={approval.required - approval.countersigned > 1 ? 'after the remaining approvals' : 'immediately'}
+    />
     {context.verify === null ? null : (
       <p className={styles['quiet']}>
         <Said text={context.verify.sentence} /> ({context.verify.level})
@@ -267,6 +262,24 @@ const Consequences = ({
   </section>
 );
 
+/** What leaves for the connector's system, and when. */
+const Sends = ({ context, when }: { readonly context: Schemas['ApprovalContext']; readonly when: string }) => {
+  const { sends } = context;
+  if (sends !== null && 'sql' in sends) return <RunsStatement sends={sends} args={context.args} when={when} />;
+  return (
+    <p>
+      {sends === null ? (
+        'The request cannot be shown'
+      ) : (
+        <code>
+          <Said text={`${sends.method} ${sends.url}`} />
+        </code>
+      )}
+      , {when}.
+    </p>
+  );
+};
+
 /** An approver of the policy in words. `role:admin` means any admin; a person is named by e-mail address. */
 const approverInWords = (approver: string): string => approver.replace(/^role:/, 'any ');
 
@@ -275,9 +288,16 @@ const FactsRead = ({ facts }: { readonly facts: Schemas['ApprovalContext']['fact
   Object.keys(facts).length === 0 ? null : (
     <section>
       <h2>Facts read by the connector</h2>
-      <Arguments args={facts} />
+      <SqlFacts facts={facts} />
+      <OtherFacts facts={facts} />
     </section>
   );
+
+/** What is not told in words already. */
+const OtherFacts = ({ facts }: { readonly facts: Schemas['ApprovalContext']['facts'] }) => {
+  const others = Object.entries(facts).filter(([name]) => name !== 'sql');
+  return others.length === 0 ? null : <Arguments args={Object.fromEntries(others)} />;
+};
 
 const Why = ({ approval, context }: { readonly approval: Approval; readonly context: Schemas['ApprovalContext'] }) => (
   <section>

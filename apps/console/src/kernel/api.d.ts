@@ -2846,15 +2846,18 @@ export interface components {
             policy_version: null | components["schemas"]["PolicyVersionId"];
             /** @description What the connector says of the request before it is sent. */
             facts: Record<string, never>;
-            /** @description The request that would go out, without its body and credential, where the connector can show it. Null once it is decided. */
+            /** @description The request that would go out, without its body and credential, or the statement that would be run, where the connector can show it. Null once it is decided. */
             sends: null | {
                 method: string;
                 url: string;
+            } | {
+                sql: string;
+                /** @description The text of `$1`, `$2` and so on, as it is sent; null is NULL. */
+                params: (string | null)[];
             };
             /** @description What the call's witness would rest on. Null once it is decided, and where nobody provides the tool any more. */
             verify: null | {
-                /** @enum {unknown} */
-                level: "L0" | "L1";
+                level: components["schemas"]["Level"];
                 sentence: string;
             };
             expires_at: components["schemas"]["Timestamp"];

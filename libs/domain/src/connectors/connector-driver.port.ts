@@ -129,10 +129,17 @@ export interface ShownRequest {
   readonly url: string;
 }
 
+/** A statement as a person looks at it before it is run. */
+export interface ShownStatement {
+  readonly sql: string;
+  /** The text of `$1`, `$2` and so on, as it is sent; null is NULL. */
+  readonly params: readonly (string | null)[];
+}
+
 /** What a call would send, as far as its type can tell before it sends. At most one of the two is not null. */
 export interface RequestPreview {
   /** Null when the arguments build no request, or a type sends nothing that a line could show. */
-  readonly request: ShownRequest | null;
+  readonly request: ShownRequest | ShownStatement | null;
   /** Why these arguments build no request, in the words of the outcome that `send` would give. */
   readonly fault: string | null;
 }

@@ -37,6 +37,7 @@ export {
   type RequestFacts,
   type RequestPreview,
   type ShownRequest,
+  type ShownStatement,
   type SideEffect,
   type SqlFacts,
   type ToolDescription,

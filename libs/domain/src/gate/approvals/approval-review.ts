@@ -1,5 +1,5 @@
 import type { Digest } from '#libs/crypto';
-import type { ShownRequest } from '../../connectors/index.js';
+import type { ShownRequest, ShownStatement } from '../../connectors/index.js';
 import { ERROR_CATALOGUE, type ErrorCode, type Timestamp, type UserId } from '../../kernel/index.js';
 import { activeMembershipOf, type LivingOrganization, type Membership } from '../../people/index.js';
 import type { OfferedLevel } from '../../policies/index.js';
@@ -59,8 +59,8 @@ export interface ApprovalReview {
   readonly definition: ServedDefinition | null;
   /** How the call runs after the last signature; null if it could not run. */
   readonly run: { readonly execution: ExecutionTerms } | { readonly edge: EdgeTerms } | null;
-  /** The request that would be sent; null if the connector cannot show it. */
-  readonly sends: ShownRequest | null;
+  /** The request or the statement that would be sent; null if the connector cannot show it. */
+  readonly sends: ShownRequest | ShownStatement | null;
   /** How the call would be witnessed. Null once the approval is decided. */
   readonly verify: ExpectedWitness | null;
   /** The rule that `terms` come from, with its policy version; null if that is not known. */

@@ -82,6 +82,13 @@ describe('database connector: a statement that reads', () => {
     expect(await shop.result('query', { sql, params: [name, 7] })).toMatchObject({ rows: [{ n: 1 }] });
   });
 
+  it('shows people the statement and the texts of its parameters before anything is sent', () => {
+    const sql = 'select count(*)::int as n from customers where name = $1 or id = $2';
+    const preview = (args: JsonObject) => shop.driver.previewOf(shop.connector, 'query', args);
+    expect(preview({ sql, params: [null, 7] })).toEqual({ request: { sql, params: [null, '7'] }, fault: null });
+    expect(preview({ sql })).toEqual({ request: null, fault: expect.stringContaining('Nothing was sent') as string });
+  });
+
   it('as many parameters as the statement has, or nothing is sent', async () => {
     const outcome = await shop.send('query', { sql: 'select $1::int as n', params: [1, 2] });
     expect(outcome).toMatchObject({ status: 'failed', errorCode: 'statement_refused', hasSent: false });

@@ -10,7 +10,6 @@ import {
   type LiveConnector,
   type LoggedTransaction,
   type LostCall,
-  NO_PREVIEW,
   partsOfTable,
   type RequestFacts,
   type RequestPreview,
@@ -69,7 +68,8 @@ export class DatabaseDriver extends ConnectorDriver {
 
   override previewOf(connector: LiveConnector, toolName: string, args: JsonObject): RequestPreview {
     const ready = this.statements.ready(connector, toolName, args);
-    return 'read' in ready ? NO_PREVIEW : { request: null, fault: unreadyOutcome(ready).errorMessage };
+    if (!('read' in ready)) return { request: null, fault: unreadyOutcome(ready).errorMessage };
+    return { request: { sql: ready.sql, params: ready.params }, fault: null };
   }
 
   override sideEffectOf(connector: LiveConnector, toolName: string, args: JsonObject): SideEffect {

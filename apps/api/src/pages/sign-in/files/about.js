@@ -56,6 +56,7 @@ export const aboutParts = () => [
     { id: 'approved-part' },
     make('h2', {}, 'If approved'),
     make('p', { id: 'request', class: 'sent' }),
+    make('dl', { id: 'parameters', class: 'arguments', 'aria-label': 'Parameters of the statement' }),
     make('p', { id: 'when' }),
     make('p', { id: 'verify' }),
     make('ul', { id: 'budgets', 'aria-label': 'Budgets' }),
@@ -127,9 +128,21 @@ const writePart = (id, text) => {
   write(byId(id), text ?? '');
 };
 
+/** A statement keeps its lines. */
+const writeStatement = (sql) => {
+  byId('request').hidden = false;
+  write(byId('request'), sql, true);
+};
+
 const showConsequences = (approval) => {
   const { sends, verify, budgets_after: budgets } = approval.context;
-  writePart('request', sends === null ? null : `${sends.method} ${sends.url}`);
+  const params = sends?.params ?? [];
+  writePart('request', sends === null || 'sql' in sends ? null : `${sends.method} ${sends.url}`);
+  if (sends !== null && 'sql' in sends) writeStatement(sends.sql);
+  byId('parameters').hidden = params.length === 0;
+  byId('parameters').replaceChildren(
+    ...params.map((value, index) => argumentRow([`$${index + 1}`, value ?? 'NULL (no value)'], [], () => undefined)),
+  );
   writePart('when', whenOf(approval));
   writePart('verify', verify === null ? null : `${verify.sentence} (${verify.level})`);
   byId('budgets').hidden = budgets.length === 0;
