@@ -43,7 +43,7 @@ const serverSaying = async (greeting: Buffer, answer: Buffer): Promise<() => Pro
   };
 };
 
-const sessionWith = async (greeting: Buffer, answer = Buffer.alloc(0)): Promise<DatabaseSession> => {
+const sessionWith = async (greeting: Buffer, answer: Buffer = Buffer.alloc(0)): Promise<DatabaseSession> => {
   const dial = await serverSaying(greeting, answer);
   const address = { url: '', database: 'shop', username: 'agent', password: 'secret' };
   return DatabaseSession.open({ connect: dial }, address, AbortSignal.timeout(3_000));
