@@ -92,11 +92,11 @@ export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: s
     title: 'more rows than the config allows are rolled back',
   },
   database_role_unsafe: {
-    spec: 'libs/infra/src/connectors/database/database-driver.spec.ts',
+    spec: 'libs/infra/src/connectors/database/refused-sessions.spec.ts',
     title: 'a member, also through another role, of what reads files of the server',
   },
   database_not_ready: {
-    spec: 'libs/infra/src/connectors/database/database-driver.spec.ts',
+    spec: 'libs/infra/src/connectors/database/refused-sessions.spec.ts',
     title: 'a database without the slot that a witness needs takes no writes',
   },
 };

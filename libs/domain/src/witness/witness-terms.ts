@@ -10,8 +10,9 @@ export interface WitnessTerms extends Omit<ChangeLogPlace, 'isWanted'> {
 export const witnessTermsOf = (connector: LiveConnector): WitnessTerms | null => {
   const log = changeLogOf(connector);
   if (log === null) return null;
-  const { isWanted: _isWanted, ...terms } = log;
-  return { ...terms, place: JSON.stringify([terms.destination, terms.database]) };
+  const { destination, database, slot, publication, watchBypass } = log;
+  const place = JSON.stringify([destination, database]);
+  return { destination, database, slot, publication, watchBypass, place };
 };
 
 /** Whether a decoder of this connector must run now. */

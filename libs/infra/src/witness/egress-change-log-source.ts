@@ -75,18 +75,16 @@ export class EgressChangeLogSource extends ChangeLogSource {
   }
 
   override async follow(log: FollowedLog): Promise<FollowEnd> {
-    const { terms, signal, onStarted, onTransaction, onPosition } = log;
-    const { slot, publication } = terms;
-    const connection = this.connectionOf(log);
+    const { slot, publication } = log.terms;
     try {
       await this.reader.follow({
-        connection,
+        connection: this.connectionOf(log),
         slot,
         publication,
-        signal,
-        onFound: onStarted,
-        onTransaction,
-        onPosition,
+        signal: log.signal,
+        onFound: () => log.onStarted(),
+        onTransaction: (transaction) => log.onTransaction(transaction),
+        onPosition: (position) => log.onPosition(position),
       });
       return 'aborted';
     } catch (error) {

@@ -23,7 +23,8 @@ afterAll(async () => {
 const others = async (count: number): Promise<void> => {
   const client = new pg.Client({ connectionString: server.connectionString('postgres') });
   await client.connect();
-  for (let number = 0; number < count; number += 1) await client.query('insert into orders values ($1, 1, 1)', [10_000 + number]);
+  for (let number = 0; number < count; number += 1)
+    await client.query('insert into orders values ($1, 1, 1)', [10_000 + number]);
   await client.end();
 };
 
@@ -38,7 +39,11 @@ describe('a server that crashes while a statement is under way', () => {
     const sql = 'delete from orders where id = 50';
     expect(await shop.send('execute', { sql }, { recordProgress })).toMatchObject({ status: 'failed' });
     await others(5);
-    const asked = { org: shop.connector.org, action: 'act_00000000000000000000000001' as never, connector: shop.connector };
+    const asked = {
+      org: shop.connector.org,
+      action: 'act_00000000000000000000000001' as never,
+      connector: shop.connector,
+    };
     const lost = { ...asked, toolName: 'execute', said: said!, deadlineMonotonicMs: performance.now() + 5_000 };
     expect(await shop.driver.outcomeOfLost(lost)).toMatchObject({ status: 'failed' });
   });

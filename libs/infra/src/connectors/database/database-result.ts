@@ -74,7 +74,7 @@ const rowOf = (
 };
 
 const valueOf = (text: string, typeId: number): JsonValue => {
-  if (typeId === BOOL) return text === 't';
+  if (typeId === Number(BOOL)) return text === 't';
   if (NUMBERS.has(typeId)) return numberOf(text);
   if (!JSON_TYPES.has(typeId)) return wellFormed(text);
   try {

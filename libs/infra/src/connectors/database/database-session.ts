@@ -1,8 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 
 import type { EndSignal } from '#libs/domain/kernel';
 import type { EgressDoor } from '#libs/infra/egress';
-import { allowOnlyScram } from '#libs/infra/postgres';
+import { allowOnlyScram, DatabaseClient } from '#libs/infra/postgres';
 
 import { GuardedStream } from './guarded-stream.js';
 import { isLastWord } from './sql-fault.js';
@@ -91,8 +91,8 @@ const streamOf = (client: pg.Client): GuardedStream =>
 
 /** Everything that `pg` would else take from the environment of this process is given. */
 const clientOf = (stream: GuardedStream, { database, username, password }: SessionAddress): pg.Client => {
-  const client = new pg.Client({
-    stream: () => stream as never,
+  const client = new DatabaseClient({
+    stream: () => stream,
     host: 'connected',
     port: 1,
     database,

@@ -35,7 +35,10 @@ select pg_catalog.current_setting('wal_level'),
     where slot_name = ${literal(slot)} and database = pg_catalog.current_database() and plugin = 'pgoutput')::text`;
 
 /** @throws {StatementFailed} */
-export const readSessionFacts = async (session: DatabaseSession, witness: WitnessPlace | null): Promise<SessionFacts> => {
+export const readSessionFacts = async (
+  session: DatabaseSession,
+  witness: WitnessPlace | null,
+): Promise<SessionFacts> => {
   const asked = [AGENT_ROLE_SQL, SERVER_FACTS, ...(witness === null ? [] : [witnessFacts(witness)])];
   const answers = await session.script(asked.join(';'));
   const [role = [], server = [], witnessed = []] = answers.map(({ rows }) => rows[0] ?? []);

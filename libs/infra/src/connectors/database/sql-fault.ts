@@ -44,7 +44,8 @@ export const recordedWords = (error: Error, sqlstate: string, redactor: Redactor
   const words: JsonObject = { sqlstate };
   for (const name of SHOWN_WORDS) {
     const word = (error as Error & ServerWords)[name];
-    if (typeof word === 'string') words[name] = redactor.text(word.toWellFormed()).slice(0, WORDS_MAX_CHARACTERS).toWellFormed();
+    if (typeof word === 'string')
+      words[name] = redactor.text(word.toWellFormed()).slice(0, WORDS_MAX_CHARACTERS).toWellFormed();
   }
   return canonicalize(words);
 };

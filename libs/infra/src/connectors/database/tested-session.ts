@@ -85,4 +85,3 @@ const refusalOf = (sqlstate: string | null): SessionFault => {
   if (sqlstate === '3D000' || sqlstate === '42501') return 'no_database';
   return sqlstate.startsWith('53') ? 'too_many_connections' : 'failed';
 };
-

@@ -77,7 +77,8 @@ const fateOnce = async (
       // It does not know the transaction, or takes no such question: another server than the one that ran it.
       return { kind: 'other', outcome: FATE_UNKNOWN };
     }
-    if (error instanceof StatementFailed || error instanceof EgressFailure || error instanceof SessionRefused) return null;
+    if (error instanceof StatementFailed || error instanceof EgressFailure || error instanceof SessionRefused)
+      return null;
     throw error;
   } finally {
     signal.removeEventListener('abort', end);

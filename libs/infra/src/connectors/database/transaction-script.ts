@@ -51,11 +51,7 @@ export interface WriteOpeningTerms extends OpeningTerms {
  * name of its root, what kind of relation that is, and whether the publication holds it.
  * @param publication null where no change log is followed
  */
-export const writeOpening = (
-  terms: WriteOpeningTerms,
-  tables: readonly string[],
-  publication: string | null,
-): string =>
+export const writeOpening = (terms: WriteOpeningTerms, tables: readonly string[], publication: string | null): string =>
   `begin read write;${settingsOf(terms)};select pg_catalog.pg_current_xact_id()::text${terms.keepsId ? KEEP_ID : ''};${rootsOf(tables, publication)}`;
 
 /** As PostgreSQL publishes it: changes of a partition are changes of the table that it is a part of. */
