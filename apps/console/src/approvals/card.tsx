@@ -11,6 +11,7 @@ import { EffectBadge } from '../kit/badges.tsx';
 import { ForeignText, Id, Money, Said, Time, Warning } from '../kit/kit.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import styles from './approvals.module.css';
+import { isOfEveryRow, sqlFactsIn } from './sql-facts.ts';
 import { RunsStatement, SqlFacts } from './statement.tsx';
 import { noteOf, wordsOfServer } from './served-words.ts';
 import { TimeBar, TimeLeft } from './time-left.tsx';
@@ -30,6 +31,8 @@ export const Card = ({
 }) => {
   const { context, warnings = [] } = approval;
   const changed = context?.changed ?? [];
+  const sql = sqlFactsIn(context?.facts ?? {});
+  const isOfAll = sql !== null && isOfEveryRow(sql);
   return (
     <article className={styles['card']}>
       <section className={styles['asks']}>
@@ -37,7 +40,7 @@ export const Card = ({
       </section>
       <ServerSays context={context ?? null} />
       {approval.status === 'pending' ? <RunsElsewhere approval={approval} /> : null}
-      {warnings.length + changed.length === 0 ? null : (
+      {warnings.length + changed.length === 0 && !isOfAll ? null : (
         <section className={styles['warnings']} aria-label="Warnings">
           {changed.length === 0 ? null : (
             <Warning>
@@ -46,6 +49,9 @@ export const Card = ({
               </span>
             </Warning>
           )}
+          {isOfAll ? (
+            <Warning>The statement changes every row of its table: it is not limited by WHERE.</Warning>
+          ) : null}
           {warnings.map(({ code, text }) => (
             <Warning key={code}>
               <Said text={text} />

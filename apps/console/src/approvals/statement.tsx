@@ -1,8 +1,8 @@
 import type { Schemas } from '../kernel/client.ts';
 import { Fact, Facts } from '../kit/facts.tsx';
-import { Said, Warning } from '../kit/kit.tsx';
+import { Said } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
-import { isOfEveryRow, sqlFactsIn } from './sql-facts.ts';
+import { sqlFactsIn } from './sql-facts.ts';
 
 type Context = Schemas['ApprovalContext'];
 type Statement = Extract<NonNullable<Context['sends']>, { sql: string }>;
@@ -17,7 +17,7 @@ export const RunsStatement = ({
   readonly args: Context['args'];
   readonly when: string;
 }) => (
-  <>
+  <div className={kit['stack']}>
     {args['sql'] === sql ? (
       <p>The statement above runs in a transaction of its own, {when}.</p>
     ) : (
@@ -40,7 +40,7 @@ export const RunsStatement = ({
         ))}
       </dl>
     )}
-  </>
+  </div>
 );
 
 /** What the connector read about a statement, in words; nothing for other calls. */
@@ -49,35 +49,30 @@ export const SqlFacts = ({ facts }: { readonly facts: Context['facts'] }) => {
   if (read === null) return null;
   const { kind, tables, hasWhere, isParameterized, functions } = read;
   return (
-    <>
-      {isOfEveryRow(read) ? (
-        <Warning>The statement changes every row of its table: it is not limited by WHERE.</Warning>
-      ) : null}
-      <Facts>
-        <Fact name="Kind">
+    <Facts>
+      <Fact name="Kind">
+        <code>
+          <Said text={kind.toUpperCase()} />
+        </code>
+      </Fact>
+      <Fact name="Tables">
+        {tables.length === 0 ? (
+          'none'
+        ) : (
           <code>
-            <Said text={kind.toUpperCase()} />
+            <Said text={tables.join(', ')} />
+          </code>
+        )}
+      </Fact>
+      {kind === 'update' || kind === 'delete' ? <Fact name="Has WHERE">{hasWhere ? 'yes' : 'no'}</Fact> : null}
+      <Fact name="Values">{isParameterized ? 'sent as parameters' : 'written in the statement'}</Fact>
+      {functions.length === 0 ? null : (
+        <Fact name="Functions">
+          <code>
+            <Said text={functions.join(', ')} />
           </code>
         </Fact>
-        <Fact name="Tables">
-          {tables.length === 0 ? (
-            'none'
-          ) : (
-            <code>
-              <Said text={tables.join(', ')} />
-            </code>
-          )}
-        </Fact>
-        {kind === 'update' || kind === 'delete' ? <Fact name="Has WHERE">{hasWhere ? 'yes' : 'no'}</Fact> : null}
-        <Fact name="Parameters">{isParameterized ? 'yes' : 'no: all values stand in the statement'}</Fact>
-        {functions.length === 0 ? null : (
-          <Fact name="Functions">
-            <code>
-              <Said text={functions.join(', ')} />
-            </code>
-          </Fact>
-        )}
-      </Facts>
-    </>
+      )}
+    </Facts>
   );
 };

@@ -17,7 +17,7 @@ export const ConfigFacts = ({
   const told = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     // Members that most connectors leave at the default are shown only if they differ from it.
     if (isMore(member) && config[name] === member.default && !ALWAYS_SHOWN.includes(name)) return [];
-    const said = sayOf(member, config[name]);
+    const said = sayOf(name, member, config[name]);
     return said === null ? [] : [[member.title ?? name, said] as const];
   });
   return (
@@ -50,10 +50,11 @@ const ALWAYS_SHOWN: readonly string[] = [
 ];
 
 /** A value in words; null if it is absent, or is shown in a panel of its own. */
-const sayOf = (schema: Schema, value: unknown): ReactNode => {
+const sayOf = (name: string, schema: Schema, value: unknown): ReactNode => {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'number') return value.toLocaleString('en');
+  // The number of a port is a name, and no amount.
+  if (typeof value === 'number') return name === 'port' ? String(value) : value.toLocaleString('en');
   if (typeof value === 'string')
     return <Said text={choicesOf(schema).find(([each]) => each === value)?.[1] ?? value} />;
   if (Array.isArray(value))

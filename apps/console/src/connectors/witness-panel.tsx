@@ -29,43 +29,45 @@ export const WitnessPanel = ({ connector }: { readonly connector: Connector }) =
   const isOn = config.witness?.enabled === true;
   return (
     <Panel title="Witness" aside={<LookBadge look={LOOKS[witness.status]} />}>
-      <div className={kit['stack']} role="status">
-        <Next words={witnessInWords(witness, { name: connector.name, slot })} isUrgent={isUrgent(witness)} />
-      </div>
-      {isOn && credential !== null && !credential.fields.includes('witness_username') ? (
-        <Warning>The stored credential has no login for the witness. Replace it with one that has.</Warning>
-      ) : null}
-      <Facts>
-        {witness.since === null ? null : (
-          <Fact name="Since">
-            <Time at={witness.since} isExact />
-          </Fact>
-        )}
-        {isOn ? (
-          <>
-            <Fact name="Behind by">{witness.lag_bytes === null ? 'nobody can say' : size(witness.lag_bytes)}</Fact>
-            {witness.position === null ? null : (
-              <Fact name="Read up to">
+      <div className={kit['stack']}>
+        <div className={kit['stack']} role="status">
+          <Next words={witnessInWords(witness, { name: connector.name, slot })} isUrgent={isUrgent(witness)} />
+        </div>
+        {isOn && credential !== null && !credential.fields.includes('witness_username') ? (
+          <Warning>The stored credential has no login for the witness. Replace it with one that has.</Warning>
+        ) : null}
+        <Facts>
+          {witness.since === null ? null : (
+            <Fact name="Since">
+              <Time at={witness.since} isExact />
+            </Fact>
+          )}
+          {isOn ? (
+            <>
+              <Fact name="Behind by">{witness.lag_bytes === null ? 'nobody can say' : size(witness.lag_bytes)}</Fact>
+              {witness.position === null ? null : (
+                <Fact name="Read up to">
+                  <code>
+                    <Said text={witness.position} />
+                  </code>
+                </Fact>
+              )}
+              <Fact name="Slot">
                 <code>
-                  <Said text={witness.position} />
+                  <Said text={slot} />
                 </code>
               </Fact>
-            )}
-            <Fact name="Slot">
-              <code>
-                <Said text={slot} />
-              </code>
-            </Fact>
-            <Fact name="Publication">
-              <code>
-                <Said text={slotOf(connector.id, config.witness?.publication)} />
-              </code>
-            </Fact>
-            <Fact name="Waits for a verdict">{duration(config.witness?.timeout_ms ?? 0)}</Fact>
-            <Fact name="Changes past the service">{config.watch_bypass ? 'reported' : 'not reported'}</Fact>
-          </>
-        ) : null}
-      </Facts>
+              <Fact name="Publication">
+                <code>
+                  <Said text={slotOf(connector.id, config.witness?.publication)} />
+                </code>
+              </Fact>
+              <Fact name="Waits for a verdict">{duration(config.witness?.timeout_ms ?? 0)}</Fact>
+              <Fact name="Changes past the service">{config.watch_bypass ? 'reported' : 'not reported'}</Fact>
+            </>
+          ) : null}
+        </Facts>
+      </div>
     </Panel>
   );
 };

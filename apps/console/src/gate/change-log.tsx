@@ -92,7 +92,7 @@ interface RowProps {
 
 const Row = ({ row, evidence, isOpen }: RowProps & { readonly isOpen: boolean }) => {
   const cells = cellsOf(row, evidence);
-  const key = keyOfRow(row);
+  const key = keyOfRow(row, evidence);
   return (
     <details className={styles['row']} open={isOpen}>
       <summary>

@@ -87,8 +87,17 @@ describe('the rows of a change log', () => {
     expect(changed(row({ kind: 'insert', new: { odd: '1', id: '7' } })).map(([name]) => name)).toEqual(['id', 'odd']));
 
   it('are named by their key', () => {
-    expect(keyOfRow(row({ key: { id: '7', day: '1' } }))).toBe('id 7, day 1');
-    expect(keyOfRow(row({}))).toBe('');
+    const columns = { [TABLE]: [column('day', true), column('name'), column('id', true)] };
+    expect(keyOfRow(row({ key: { id: '7', day: '1' } }), evidence({ columns }))).toBe('day 1, id 7');
+    expect(keyOfRow(row({ key: { id: '7'.repeat(61), day: '1' } }), evidence({ columns }))).toBe('day 1');
+    expect(keyOfRow(row({}), evidence())).toBe('');
+  });
+
+  it('are named by their first column where the log takes each column for a key', () => {
+    const columns = { [TABLE]: [column('id', true), column('name', true)] };
+    const of = row({ key: { id: '7', name: 'Ada' }, old: { id: '7' }, new: { id: '7' } });
+    expect(keyOfRow(of, evidence({ columns }))).toBe('id 7');
+    expect(cellsOf(of, evidence({ columns })).map(({ isKey }) => isKey)).toEqual([false]);
   });
 
   it('are counted where they are not shown', () => {

@@ -52,7 +52,7 @@ export const cellsOf = ({ table, kind, old, new: now }: LoggedRow, { columns }: 
     const same = kind === 'update' ? isSame(before, after) : null;
     return {
       column,
-      isKey: known.some(({ name, is_key: isKey }) => isKey && name === column),
+      isKey: !isWholeKey(known) && known.some(({ name, is_key: isKey }) => isKey && name === column),
       before,
       after,
       isChanged: same === null ? null : !same,
@@ -60,11 +60,28 @@ export const cellsOf = ({ table, kind, old, new: now }: LoggedRow, { columns }: 
   });
 };
 
-/** Which row it is: `id 7`, or all of a key of several columns; an empty text where the log names no key. */
-export const keyOfRow = ({ key }: LoggedRow): string =>
-  Object.entries(key ?? {})
-    .flatMap(([column, value]) => (typeof value === 'string' ? [`${column} ${value}`] : []))
+/** Longer values would hide what was done to the row. */
+const NAMED_CHARACTERS = 60;
+
+/**
+ * Which row it is: `id 7`, or all of a key of several columns; an empty text where the log names none. Under REPLICA
+ * IDENTITY FULL each column is a key, and the first one has to do.
+ */
+export const keyOfRow = ({ table, key }: LoggedRow, { columns }: ChangeLogEvidence): string => {
+  const known = Object.hasOwn(columns, table) ? (columns[table] ?? []) : [];
+  const named = isWholeKey(known) ? known.slice(0, 1) : known.filter(({ is_key: isKey }) => isKey);
+  return named
+    .flatMap(({ name }) => {
+      const value = key !== undefined && Object.hasOwn(key, name) ? key[name] : null;
+      return typeof value === 'string' && value.length <= NAMED_CHARACTERS ? [`${name} ${value}`] : [];
+    })
     .join(', ');
+};
+
+type Columns = ChangeLogEvidence['columns'][string];
+
+/** Whether each column of several is said to be a key, which then tells nothing. */
+const isWholeKey = (columns: Columns): boolean => columns.length > 1 && columns.every(({ is_key: isKey }) => isKey);
 
 /** Tables whose old rows the log does not hold as a whole, though some of their rows were changed or deleted. */
 export const withoutOldRows = ({ tables }: ChangeLogEvidence): readonly string[] =>
