@@ -12,4 +12,15 @@ export const CHANGED = ['connectors', 'tools'] as const satisfies readonly Conte
 /** The catalogue of connector types. */
 export const useTypes = () => useQuery({ ...connectorTypes, select: ({ data }) => data });
 
-export const useConnector = (id: string) => useQuery(connectorQuery(id));
+/**
+ * How often a witness is read again. No event tells of its first connection, nor of a lag within its bounds.
+ * @returns false where there is none to look at
+ */
+const witnessReadMs = (connector: Connector | undefined): number | false => {
+  const status = connector?.witness?.status ?? 'off';
+  if (status === 'off') return false;
+  return status === 'healthy' ? 15_000 : 5_000;
+};
+
+export const useConnector = (id: string) =>
+  useQuery({ ...connectorQuery(id), refetchInterval: ({ state }) => witnessReadMs(state.data) });
