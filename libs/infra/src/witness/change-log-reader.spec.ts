@@ -250,7 +250,7 @@ describe('a change log that cannot be read', () => {
       .query(`select pg_create_logical_replication_slot($1, 'test_decoding')`, [slot])
       .catch(() => logged.client.query('select pg_create_physical_replication_slot($1)', [slot]));
     await expect(followLog({ ...logged, slot }).ended).rejects.toMatchObject({ reason: 'slot_foreign' });
-    await dropSlot(logged.client, slot);
+    await logged.client.query('select pg_drop_replication_slot($1)', [slot]);
   });
 
   it('is of a database that is not there, of a role that is not known, or of one that may not replicate', async () => {
@@ -304,6 +304,21 @@ describe('slots', () => {
     expect((after.lagBytes ?? 0) - (before.lagBytes ?? 0)).toBeGreaterThan(900_000);
     expect(after.heldBytes).toBeGreaterThanOrEqual(after.lagBytes ?? 0);
     expect(after).toMatchObject({ safeBytes: null, isActive: false });
+  });
+
+  it('are not dropped where they are a standby’s', async () => {
+    const slot = `${logged.slot}_standby`;
+    await logged.client.query(`select pg_create_physical_replication_slot('${slot}')`);
+    expect(await dropSlot(logged.client, slot)).toBe(false);
+    expect(await slotStateOf(logged.client, slot)).not.toBeNull();
+    await logged.client.query(`select pg_drop_replication_slot('${slot}')`);
+  });
+
+  it('are not dropped where they are of another database', async () => {
+    const other = await createLoggedDatabase();
+    expect(await dropSlot(logged.client, other.slot)).toBe(false);
+    expect(await slotStateOf(other.client, other.slot)).not.toBeNull();
+    await other.drop();
   });
 
   it('are not dropped under a reader', async () => {

@@ -94,14 +94,18 @@ export const createSlot = async (client: Questioned, slot: string): Promise<bool
 };
 
 /**
- * Lets the server remove what it kept for the slot; false where there is none of that name.
+ * Lets the server remove what it kept for the slot; false where there is none of that name that we could have read. One of
+ * another database or plugin, or of a standby, is somebody else's, whatever a config calls it.
  * @throws {ChangeLogFault} `slot_in_use` while somebody reads it
  */
 export const dropSlot = async (client: Questioned, slot: string): Promise<boolean> => {
   const name = checkedSlot(slot);
   try {
-    await client.query(`select pg_drop_replication_slot('${name}')`);
-    return true;
+    const { rowCount } = await client.query(
+      `select pg_drop_replication_slot(slot_name) from pg_replication_slots
+       where slot_name = '${name}' and plugin = 'pgoutput' and database = current_database()`,
+    );
+    return rowCount === 1;
   } catch (error) {
     if (sqlStateOf(error) === UNDEFINED_OBJECT) return false;
     throw changeLogFaultOf(error, 'before');
