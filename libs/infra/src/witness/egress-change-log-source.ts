@@ -14,9 +14,12 @@ import { type EgressDoor, EgressFailure } from '#libs/infra/egress';
 import { ChangeLogFault, type ChangeLogFaultReason } from './change-log-fault.js';
 import { ChangeLogReader } from './change-log-reader.js';
 import { type DialledConnection, dialledClient } from './dialled-client.js';
+import { LongMessages } from './long-messages.js';
 import { createSlot, dropSlot, logIdentityOf, slotStateOf } from './slots.js';
 
-/** One row of a customer may be this long in the log; a longer one cannot be read, and neither can what follows it. */
+/** One row of a customer may be this long in the log. Of a longer one only its table is heard, and that it was changed. */
+const LONG_MESSAGE_BYTES = 67_108_864;
+/** What is no message of the log has an end, too. */
 const MAX_MESSAGE_BYTES = 268_435_456;
 const DIAL_TIMEOUT_MS = 10_000;
 /** A connection that nobody asks anything is closed: the next question opens another. */
@@ -125,11 +128,11 @@ export class EgressChangeLogSource extends ChangeLogSource {
   }
 
   private connectionOf({ terms, username, password }: WitnessLogin): DialledConnection {
-    const connect = async (): Promise<Duplex> =>
-      new GuardedStream(
-        await this.door.connect(terms.destination, AbortSignal.timeout(DIAL_TIMEOUT_MS)),
-        MAX_MESSAGE_BYTES,
-      );
+    const connect = async (): Promise<Duplex> => {
+      const long = new LongMessages(LONG_MESSAGE_BYTES);
+      const socket = await this.door.connect(terms.destination, AbortSignal.timeout(DIAL_TIMEOUT_MS));
+      return new GuardedStream(socket, MAX_MESSAGE_BYTES, (chunk) => long.take(chunk));
+    };
     const [user, secret] = [Buffer.from(username).toString(), Buffer.from(password).toString()];
     return { connect, user, password: secret, database: terms.database };
   }

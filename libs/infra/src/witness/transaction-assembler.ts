@@ -11,12 +11,15 @@ import { timestampOf } from '#libs/domain/kernel';
 import { ChangeLogFault } from './change-log-fault.js';
 import { KeptValues } from './kept-values.js';
 import { type LoggedRelation, LoggedRelations } from './logged-relations.js';
+import { LEFT_AWAY } from './long-messages.js';
 import { formatLsn } from './lsn.js';
 import { MessageCursor } from './message-cursor.js';
 
 /** One mark is right, two are one too many. */
 const MARKS_MAX = 2;
 const IS_TRANSACTIONAL = 1;
+/** Of a changed row, behind its kind and its table: which tuple comes. */
+const TUPLE_AT = 5;
 /** PostgreSQL counts from the year 2000. */
 const EPOCH_MS = 946_684_800_000;
 const MICROSECONDS = 1_000n;
@@ -123,7 +126,7 @@ export class TransactionAssembler {
     const kind = bytes[0] === 0x49 ? 'insert' : bytes[0] === 0x55 ? 'update' : 'delete';
     const relation = this.relations.get(message.uint32());
     this.count(relation, kind);
-    if (rows.length < DIFF_ROWS_MAX) rows.push(rowOf(message, relation, kind, values));
+    if (rows.length < DIFF_ROWS_MAX && bytes[TUPLE_AT] !== LEFT_AWAY) rows.push(rowOf(message, relation, kind, values));
     return null;
   }
 
@@ -141,9 +144,9 @@ export class TransactionAssembler {
     message.uint64();
     if (message.name() !== MARK_PREFIX) return null;
     const { marks } = this.transaction();
-    const content = message.view(message.uint32());
     // What is longer is no mark, and stays too long to be read as one.
-    if (marks.length < MARKS_MAX) marks.push(content.toString('utf8', 0, MARK_MAX_BYTES + 1));
+    const content = message.view(Math.min(message.uint32(), MARK_MAX_BYTES + 1));
+    if (marks.length < MARKS_MAX) marks.push(content.toString('utf8'));
     return null;
   }
 

@@ -37,6 +37,8 @@ export class GuardedStream extends Duplex {
   constructor(
     private readonly socket: Socket,
     private readonly maxMessageBytes: number,
+    /** Gives on what is to be heard of the bytes that came; null: all of it. */
+    private readonly heardOf: ((chunk: Buffer) => Buffer) | null = null,
   ) {
     // One socket's worth: more would wait twice.
     super({ allowHalfOpen: false });
@@ -103,10 +105,11 @@ export class GuardedStream extends Duplex {
     done(error);
   }
 
-  private pass(chunk: Buffer): void {
+  private pass(came: Buffer): void {
+    const chunk = this.heardOf === null ? came : this.heardOf(came);
     const fault = this.faultIn(chunk);
     if (fault !== null) this.destroy(fault);
-    else if (!this.push(chunk)) this.socket.pause();
+    else if (chunk.byteLength > 0 && !this.push(chunk)) this.socket.pause();
   }
 
   private faultIn(chunk: Buffer): Error | null {
