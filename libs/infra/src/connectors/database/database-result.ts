@@ -95,9 +95,13 @@ const wellFormed = (text: string): string => text.toWellFormed();
 
 const memberNames = (columns: readonly AnsweredColumn[]): readonly string[] => {
   const seen = new Set<string>();
+  // Where the last one of a name ended: 1,600 columns of one name are counted on, and not each from the start.
+  const last = new Map<string, number>();
   return columns.map(({ name }) => {
     let member = name;
-    for (let nth = 2; seen.has(member); nth += 1) member = `${name}_${nth}`;
+    let nth = last.get(name) ?? 1;
+    while (seen.has(member)) member = `${name}_${(nth += 1)}`;
+    last.set(name, nth);
     seen.add(member);
     return member;
   });

@@ -71,6 +71,25 @@ describe('a server that breaks the protocol', () => {
   });
 });
 
+describe('a server that answers without end', () => {
+  it('is not listened to after some answers', async () => {
+    const done = message('C', 'SELECT 1\0');
+    const session = await sessionWith(READY, Buffer.concat([...Array<Buffer>(5_000).fill(done), message('Z', 'I')]));
+    expect(await session.script('select 1')).toHaveLength(100);
+    session.destroy();
+  });
+
+  it('is heard no further than a result may be, though its rows hold nothing', async () => {
+    const row = message('D', Buffer.concat([int16(1_000), Buffer.alloc(4_000, 255)]));
+    const rows = Array<Buffer>(100).fill(row);
+    const session = await sessionWith(READY, Buffer.concat([...rows, message('C', 'SELECT 100\0'), message('Z', 'I')]));
+    const options = { text: 'select', parameters: null, maxRows: 1_000, maxBytes: 10_000, mayStopEarly: true };
+    const [answer] = await session.run(options);
+    expect([answer?.rows.length, answer?.isCut]).toEqual([2, true]);
+    session.destroy();
+  });
+});
+
 describe('a server that keeps to the protocol', () => {
   const refused = message('E', 'SERROR\0C42601\0Mno\0\0');
 

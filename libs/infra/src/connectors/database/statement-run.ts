@@ -27,6 +27,11 @@ export interface RunOptions {
   readonly mayStopEarly: boolean;
 }
 
+/** What a value takes in a result at least, with its name's quotes, colon and comma: a row of NULLs is no small one. */
+const LEAST_BYTES = 4;
+/** Of one message: far more than are ever asked for. A server that answers without end is not listened to. */
+const ANSWERS_MAX = 100;
+
 interface Message {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
@@ -87,7 +92,7 @@ class StatementRun {
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     const { maxRows, maxBytes } = this.options;
-    this.bytes += fields.reduce((sum, value) => sum + (value?.length ?? 0), 0);
+    this.bytes += fields.reduce((sum, value) => sum + LEAST_BYTES + (value?.length ?? 0), 0);
     if (this.rows.length >= maxRows || this.bytes > maxBytes) this.isCut = true;
     else this.rows.push(fields);
   }
@@ -125,7 +130,8 @@ class StatementRun {
   }
 
   private answer(tag: string): void {
-    this.answers.push({ tag, columns: this.columns, rows: this.rows, isCut: this.isCut });
+    if (this.answers.length < ANSWERS_MAX)
+      this.answers.push({ tag, columns: this.columns, rows: this.rows, isCut: this.isCut });
     this.columns = [];
     this.rows = [];
     this.isCut = false;
