@@ -5,6 +5,7 @@ import { DatabaseSession, type SessionAddress } from './database-session.js';
 
 /** Of one connector. More calls at once open connections of their own, which end with them. */
 const KEPT_SESSIONS = 4;
+/** Unused, and since it was checked, however busy it is. */
 const KEPT_FOR_MS = 30_000;
 
 /** A session to work with, and whether it was used before: one that was may have ended meanwhile. */
@@ -15,9 +16,14 @@ export interface TakenSession {
 
 /** Sessions that were cleanly ended and wait for the next call of the same connector, config and credential. */
 export class SessionPool {
+  /** Checked too long ago: a role may be another by now, and a slot or a publication gone. */
+  private readonly aged = new WeakSet<DatabaseSession>();
   private readonly kept = new Map<string, { readonly session: DatabaseSession; readonly timer: NodeJS.Timeout }[]>();
 
-  constructor(private readonly door: Pick<EgressDoor, 'connect'>) {}
+  constructor(
+    private readonly door: Pick<EgressDoor, 'connect'>,
+    private readonly keptForMs = KEPT_FOR_MS,
+  ) {}
 
   /**
    * @param key organization, connector, digest of its config, version of its credential: a session is shared by nobody else
@@ -35,6 +41,7 @@ export class SessionPool {
     const session = await DatabaseSession.open(this.door, address, signal);
     try {
       await check(session);
+      setTimeout(() => this.aged.add(session), this.keptForMs).unref();
       return { session, isReused: false };
     } catch (error) {
       session.destroy();
@@ -45,11 +52,11 @@ export class SessionPool {
   /** Takes a session back that is outside of any transaction. */
   give(key: string, session: DatabaseSession): void {
     const waiting = this.kept.get(key) ?? [];
-    if (session.hasEnded || waiting.length >= KEPT_SESSIONS) {
+    if (session.hasEnded || this.aged.has(session) || waiting.length >= KEPT_SESSIONS) {
       session.destroy();
       return;
     }
-    const timer = setTimeout(() => this.forget(key, session), KEPT_FOR_MS);
+    const timer = setTimeout(() => this.forget(key, session), this.keptForMs);
     timer.unref();
     waiting.push({ session, timer });
     this.kept.set(key, waiting);
@@ -60,7 +67,8 @@ export class SessionPool {
       const last = this.kept.get(key)?.at(-1);
       if (last === undefined) return null;
       this.drop(key, last.session);
-      if (!last.session.hasEnded) return last.session;
+      if (!last.session.hasEnded && !this.aged.has(last.session)) return last.session;
+      last.session.destroy();
     }
   }
 
