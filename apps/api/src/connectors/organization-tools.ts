@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '#libs/crypto';
 import type { LiveConnector } from '#libs/domain/connectors';
-import { ConnectorRegistry, parseToolName } from '#libs/domain/gate';
+import { ConnectorRegistry, parseToolName, sideEffectOfCall } from '#libs/domain/gate';
 import type { OrgId } from '#libs/domain/kernel';
 import type { DeclaredTool, TriedTool } from '#libs/domain/policies';
 import type { OwnedTool } from './served-words.js';
@@ -28,6 +28,7 @@ export class ToolsNow {
       (this.registry.driverOf(connector.type)?.toolsOf(connector) ?? []).map((tool) => ({
         name: `${connector.name}.${tool.name}`,
         sideEffect: tool.sideEffect,
+        ...(tool.callsMayBe === undefined ? {} : { callsMayBe: tool.callsMayBe }),
         inputSchema: tool.inputSchema,
         namesCost: tool.namesCost ?? false,
       })),
@@ -72,7 +73,8 @@ export class ToolsNow {
     const driver = connector ? this.registry.driverOf(connector.type) : null;
     const tool = name && connector ? driver?.toolOf(connector, name.tool) : null;
     if (!tool || !connector || !driver) return null;
-    return { sideEffect: tool.sideEffect, facts: driver.requestFacts(connector, tool.name, args) };
+    const sideEffect = sideEffectOfCall(driver, connector, tool, args);
+    return { sideEffect, facts: driver.requestFacts(connector, tool.name, args) };
   }
 
   /** The same with one connector as it is after a change. */

@@ -27,7 +27,7 @@ export const AWAIT_DEFINITION: JsonObject = {
 /** Of a tool that its connector's config describes. What it answers has no schema. */
 export const definitionOf = (
   name: string,
-  { title, description, sideEffect, isRepeatable, inputSchema }: ToolDescription,
+  { title, description, sideEffect, callsMayBe, isRepeatable, inputSchema }: ToolDescription,
 ): JsonObject => ({
   name,
   ...(title === undefined ? {} : { title: `${title.slice(0, 1).toUpperCase()}${title.slice(1)}` }),
@@ -35,7 +35,7 @@ export const definitionOf = (
   inputSchema,
   annotations: {
     readOnlyHint: sideEffect === 'read',
-    destructiveHint: sideEffect === 'destructive' || sideEffect === 'unknown',
+    destructiveHint: [sideEffect, ...(callsMayBe ?? [])].some((one) => one === 'destructive' || one === 'unknown'),
     idempotentHint: isRepeatable || sideEffect === 'read',
     openWorldHint: true,
   },

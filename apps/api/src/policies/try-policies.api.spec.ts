@@ -149,6 +149,20 @@ describe('POST /v1/policies/dry-run', () => {
     ]);
   });
 
+  it('takes a call of a database for what its statement does, as the gate does', async () => {
+    const config = { host: 'db.example.com', port: 443, database: 'shop' };
+    const made = await caller.post('/v1/connectors', { type: 'database', name: 'shop', config }, bench.adminKey);
+    expect(made.status).toBe(201);
+    const about = (sideEffect: string) => ['match:', '  tools:', '    - shop.*', `  side_effect: ${sideEffect}`];
+    const rules = `${rule('keep', [...about('destructive'), 'decision: deny'])}${rule('change', [...about('write'), 'decision: allow'])}`;
+    const source = `version: 1\ndefault: deny\nrules:\n${rules}`;
+    const of = async (sql: string) =>
+      (await post('/dry-run', { source, input: { tool: 'shop.execute', args: { sql } } })).json;
+    const destroys = { decision: { rule_id: 'keep' }, input: { side_effect: 'destructive' }, diagnostics: [] };
+    expect(await of('DELETE FROM refunds')).toMatchObject(destroys);
+    expect(await of('UPDATE refunds SET status = 1 WHERE id = 2')).toMatchObject({ decision: { rule_id: 'change' } });
+  });
+
   it('says which budgets the call would be charged to', async () => {
     const budgets =
       'budgets:\n  - id: daily\n    period: day\n    max_calls: 5\n    max_spend:\n      amount: 900\n      currency: eur\n' +

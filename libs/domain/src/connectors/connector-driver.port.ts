@@ -31,6 +31,11 @@ export interface ToolDescription {
   readonly money?: MoneyMarks;
   readonly sideEffect: SideEffect;
   /**
+   * What calls of it may be beside `sideEffect`, by their arguments (`ConnectorDriver.sideEffectOf`). Absent where all
+   * calls of it are alike.
+   */
+  readonly callsMayBe?: readonly SideEffect[];
+  /**
    * The class of its executions. A repeatable call may be sent again after a crash or a passing failure; any other is
    * sent once (rule EXEC-2).
    */

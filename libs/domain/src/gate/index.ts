@@ -134,6 +134,7 @@ export {
   policyOutcomeOf,
   PolicyPreview,
   recordedInput,
+  sideEffectOfCall,
   type Unjudged,
 } from './judgement/index.js';
 export {

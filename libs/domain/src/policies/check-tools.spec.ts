@@ -149,6 +149,14 @@ describe('a policy beside the tools there are: names', () => {
     [['side_effect: destructive']],
   ])('finds nothing in %j', async (match) => expect(await codes(policy(match, null))).toEqual([]));
 
+  it('a tool whose calls may be graver is what a rule about those names', async () => {
+    const execute: DeclaredTool = { ...tool('shop.execute', {}), callsMayBe: ['destructive'] };
+    const about = (sideEffect: string) => policy(['tools:', '  - shop.*', `side_effect: ${sideEffect}`], null);
+    expect(await codes(about('destructive'), [execute])).toEqual([]);
+    expect(await codes(about('write'), [execute])).toEqual([]);
+    expect(await codes(about('read'), [execute])).toEqual(['no_such_tool']);
+  });
+
   it('finds nothing in a source with an error', async () =>
     expect(await checkToolsInTurns('version: 2\n', [REFUND])).toEqual([]));
 });

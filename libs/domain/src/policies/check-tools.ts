@@ -77,8 +77,9 @@ const checkBudget = (
 /** Tools at an edge are known to the agent alone. */
 const isOfEdge = ({ mode }: RuleMatch): boolean => mode !== null && !mode.includes('gateway');
 
-const covers = (match: RuleMatch, { name, sideEffect }: DeclaredTool): boolean =>
-  coversTool(match, name) && (match.sideEffect === null || match.sideEffect.includes(sideEffect));
+const covers = (match: RuleMatch, tool: DeclaredTool): boolean =>
+  coversTool(match, tool.name) &&
+  (match.sideEffect?.some((one) => one === tool.sideEffect || tool.callsMayBe?.includes(one)) ?? true);
 
 /** What names tools: a rule or a budget. */
 interface Naming {

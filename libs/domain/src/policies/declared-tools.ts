@@ -7,6 +7,8 @@ export interface DeclaredTool {
   /** Qualified, `<connector>.<tool>`. */
   readonly name: string;
   readonly sideEffect: SideEffect;
+  /** What calls of it may be besides, by their arguments. */
+  readonly callsMayBe?: readonly SideEffect[];
   /** JSON Schema (2020-12) of its arguments. One without `properties` declares none: then nothing is known of them. */
   readonly inputSchema: JsonObject;
   /** Whether its connector says what a call spends. */

@@ -31,6 +31,11 @@ describe('tools of a database', () => {
       ['forget', 'destructive', false],
     ]));
 
+  it('of execute alone single calls may be graver than the tool', () =>
+    expect(described().filter(({ callsMayBe }) => callsMayBe !== undefined)).toMatchObject([
+      { name: 'execute', callsMayBe: ['destructive'] },
+    ]));
+
   it('what a named tool does is unknown without a grammar', () => {
     const tools = databaseToolsOf(readDatabaseConfig(CONFIG, { isProduction: false }));
     expect(tools.map(({ sideEffect }) => sideEffect)).toEqual(['read', 'write', 'unknown', 'unknown', 'unknown']);

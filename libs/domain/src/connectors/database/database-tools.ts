@@ -31,7 +31,7 @@ export const describeDatabaseTools = (
 export const databaseToolsOf = (config: DatabaseConfig): readonly ToolDescription[] =>
   describeDatabaseTools(config, () => 'unknown');
 
-const OWN: Readonly<Record<OwnTool, Pick<ToolDescription, 'description' | 'title' | 'sideEffect'>>> = {
+const OWN: Readonly<Record<OwnTool, Pick<ToolDescription, 'description' | 'title' | 'sideEffect' | 'callsMayBe'>>> = {
   query: {
     title: 'query the database',
     description:
@@ -43,6 +43,7 @@ const OWN: Readonly<Record<OwnTool, Pick<ToolDescription, 'description' | 'title
     description:
       'Runs one INSERT, UPDATE, DELETE or MERGE in a transaction of its own. It is rolled back where it changes more rows than the connector allows.',
     sideEffect: 'write',
+    callsMayBe: ['destructive'],
   },
 };
 

@@ -2,6 +2,7 @@ import { canonicalize, checkArguments, digestOf, StrictJsonError, type Digest, t
 import {
   isLive,
   isNamedByServer,
+  type ConnectorDriver,
   type ConnectorState,
   type LiveConnector,
   type RequestFacts,
@@ -120,10 +121,17 @@ export const resolveTool = (
   const driver = registry.driverOf(connector.type);
   const tool = driver?.toolOf(connector, request.name.tool);
   if (!driver || !tool) return null;
-  const ofCall = driver.sideEffectOf(connector, request.name.tool, request.args);
-  const sideEffect = graverOf(tool.sideEffect, ofCall);
+  const sideEffect = sideEffectOfCall(driver, connector, tool, request.args);
   return { connector, tool, sideEffect, facts: driver.requestFacts(connector, request.name.tool, request.args) };
 };
+
+/** What a policy reads as the side effect of a call with these arguments: never less than that of its tool. */
+export const sideEffectOfCall = (
+  driver: ConnectorDriver,
+  connector: LiveConnector,
+  tool: Pick<ToolDescription, 'name' | 'sideEffect'>,
+  args: JsonObject,
+): SideEffect => graverOf(tool.sideEffect, driver.sideEffectOf(connector, tool.name, args));
 
 /** They stand in the order of their gravity. Of what nobody knows the gravest is to be feared. */
 const graverOf = (one: SideEffect, other: SideEffect): SideEffect =>

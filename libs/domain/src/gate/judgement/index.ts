@@ -11,6 +11,7 @@ export {
   policyInputOf,
   type ResolvedTool,
   resolveTool,
+  sideEffectOfCall,
   submissionOf,
   whyToolUnknown,
 } from './call-request.js';
