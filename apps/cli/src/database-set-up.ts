@@ -171,12 +171,23 @@ export const setUpText = (connector: string, { steps, isDone, credential }: SetU
   return [
     table(['status', 'step'], rows),
     ...(faults.length === 0 ? [] : ['', 'What to do:', ...faults]),
-    ...(credential === null ? [] : ['', ...credentialLines(credential)]),
+    ...passwordLines(isDone, credential).flatMap((line, index) => (index === 0 ? ['', line] : [line])),
     '',
     isDone
       ? `The database is set up. Next: npm run ags -- connectors test ${connector}`
       : 'The database is not set up whole. Run it again when the above is done: nothing is done twice.',
   ].join('\n');
+};
+
+/** As after `setup-sql`, whose roles have no password yet. */
+const NO_PASSWORD_MADE: readonly string[] = [
+  'No password was made: a role that was there before keeps the one it has, or has none until \\password of psql',
+  'gives it one. Store both in the Console, or with PUT /v1/connectors/{id}/credentials, unless they are stored.',
+];
+
+const passwordLines = (isDone: boolean, credential: MadeCredential | null): readonly string[] => {
+  if (credential !== null) return credentialLines(credential);
+  return isDone ? NO_PASSWORD_MADE : [];
 };
 
 const credentialLines = (credential: MadeCredential): readonly string[] => [

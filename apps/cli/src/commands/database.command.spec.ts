@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ReadinessBench } from '../../../../test/support/readiness-bench.js';
 import { writtenTerminal } from '../../../../test/support/written-terminal.js';
-import { runSetUp } from '../database-set-up.js';
+import { runSetUp, setUpText } from '../database-set-up.js';
 import { runProgram } from '../program.js';
 
 const ID = 'con_01h2xcejqtf2nbrexx3vqjhp49';
@@ -105,7 +105,9 @@ describe('ags database setup', () => {
     address.username = 'made_agent';
     address.password = credential?.password ?? '';
     // As a role without rights: all is there, so that nothing is left to do; what is missing is not its to make.
-    expect(await runSetUp(terms('orders'), address.href)).toMatchObject({ isDone: true, credential: null });
+    const again = await runSetUp(terms('orders'), address.href);
+    expect(again).toMatchObject({ isDone: true, credential: null });
+    expect(setUpText('shop', again)).toContain('No password was made');
     await bench.owner.query('revoke update on orders from made_agent; drop publication ags_publication');
     const { isDone: isDoneByIt, steps } = await runSetUp(terms('orders'), address.href);
     expect(isDoneByIt).toBe(false);
