@@ -40,7 +40,11 @@ const UNTRUSTED: Readonly<Record<TlsFault, readonly [detail: string, fix: string
   untrusted: ['The certificate of the database cannot be trusted.', 'Renew the certificate there.'],
   no_tls: [
     'The database does not take encrypted connections.',
-    bySql(`ALTER SYSTEM SET ssl = on; -- with ssl_cert_file and ssl_key_file in place`, RELOAD),
+    bySql(
+      `ALTER SYSTEM SET ssl = on; -- with ssl_cert_file and ssl_key_file in place`,
+      RELOAD,
+      `-- or, in development alone: set ssl to "disable" in the config`,
+    ),
   ],
 };
 
@@ -120,12 +124,16 @@ export const encodingFinding = (server: ServerFacts, { database }: ReadinessTerm
   return failedCheck(`${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off. ${why}`, bySql(...mend));
 };
 
+/** What was stored may be the login of an owner: whoever takes its rights away locks people out. */
+const ONLY_OF_AGENTS =
+  '-- only for a role of agents alone; for another one, store the login that npm run ags -- database setup makes';
+
 export const agentRoleFinding = (facts: AgentRoleFacts, owned: readonly string[]): CheckFinding => {
   const role = quotedName(facts.role);
   const faults = agentRoleFaults(facts);
   if (faults.length > 0) {
     const detail = `The role ${role} ${faults.map(({ what }) => what).join(', and ')}. No call is sent as such a role.`;
-    return failedCheck(detail, bySql(...faults.map(({ mend }) => mend)));
+    return failedCheck(detail, bySql(ONLY_OF_AGENTS, ...faults.map(({ mend }) => mend)));
   }
   const concerns = [...agentRoleConcerns(facts), ...ownership(role, owned)];
   if (concerns.length === 0) return passedCheck(`The role ${role} has no rights beyond what is granted to it.`);
