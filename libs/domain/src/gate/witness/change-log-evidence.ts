@@ -110,9 +110,12 @@ const valueOf = (value: LoggedValue, { cap, digests }: Cut): JsonValue => {
   if ('null' in value) return null;
   if ('unchanged' in value) return { unchanged: true };
   const bytes = Buffer.from(value.text);
-  if (bytes.length <= Math.max(cap, SHORT)) return value.text;
+  const { whole } = value;
+  if (whole === undefined && bytes.length <= Math.max(cap, SHORT)) return value.text;
   // A sequence that the cut has split is left out with it.
   const begins = new TextDecoder().decode(bytes.subarray(0, cap), { stream: true });
+  // Of one that was cut when it was read, or is no UTF-8, the log's own bytes count.
+  if (whole !== undefined) return { begins, bytes: whole.bytes, digest: `sha256:${whole.sha256}` };
   const digest = digests.get(value) ?? digestOf(bytes);
   digests.set(value, digest);
   return { begins, bytes: bytes.length, digest };

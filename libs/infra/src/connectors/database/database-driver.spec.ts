@@ -75,6 +75,23 @@ describe('database connector: a statement that reads', () => {
     expect(await shop.send('query', { sql: 'select 1 as one' })).toMatchObject({ status: 'succeeded' });
   });
 
+  it('rows that do not fit are not even made', async () => {
+    const begun = performance.now();
+    const sql = `select repeat('x', 1000000) as x from generate_series(1, 1000000)`;
+    const connector = shop.withConfig({ max_rows_returned: 10_000 });
+    expect(await shop.result('query', { sql }, { connector })).toMatchObject({ truncated: true });
+    // By the statement's timeout it would be ended, and fail.
+    expect(performance.now() - begun).toBeLessThan(9_000);
+  });
+
+  it('rows of many steps come whole and in their order', async () => {
+    const connector = shop.withConfig({ max_rows_returned: 10_000 });
+    const sql = 'select n from generate_series(1, 5000) n';
+    const result = (await shop.result('query', { sql }, { connector })) as JsonObject;
+    expect(result).toMatchObject({ row_count: 5_000, truncated: false, columns: [{ name: 'n', type: 'int4' }] });
+    expect(result['rows']).toEqual(Array.from({ length: 5_000 }, (_, index) => ({ n: index + 1 })));
+  });
+
   it('parameters are sent as parameters', async () => {
     const name = `x'; drop table customers; --`;
     const sql = 'select count(*)::int as n from customers where name = $1 or id = $2';

@@ -4,7 +4,7 @@ import { resultOf } from './database-result.js';
 
 const namesOf = (names: readonly string[]): readonly string[] => {
   const columns = names.map((name) => ({ name, typeId: 25 }));
-  const answer = { tag: 'SELECT 0', columns, rows: [], isCut: false };
+  const answer = { tag: 'SELECT 0', columns, rows: [], isCut: false, bytes: 0 };
   const terms = { maxBytes: 1_048_576, redactor: new Redactor([], []), typeNames: new Map<number, string>() };
   return (JSON.parse(resultOf(answer, terms)) as { columns: { name: string }[] }).columns.map(({ name }) => name);
 };

@@ -6,7 +6,7 @@ import { allowOnlyScram, DatabaseClient } from '#libs/infra/postgres';
 
 import { GuardedStream } from './guarded-stream.js';
 import { isLastWord } from './sql-fault.js';
-import { type RunOptions, runStatements, type StatementAnswer, StatementFailed } from './statement-run.js';
+import { readInSteps, type RunOptions, runStatements, type StatementAnswer, StatementFailed } from './statement-run.js';
 
 /** Where a session leads and who speaks on it. Strings that hold a secret are kept no longer than the session opens. */
 export interface SessionAddress {
@@ -65,15 +65,30 @@ export class DatabaseSession {
    * @throws {StatementFailed}
    */
   script(text: string): Promise<readonly StatementAnswer[]> {
-    return this.run({ text, parameters: null, maxRows: 10_000, maxBytes: MAX_MESSAGE_BYTES, mayStopEarly: false });
+    return this.run({ text, parameters: null, maxRows: 10_000, maxBytes: MAX_MESSAGE_BYTES });
+  }
+
+  /** One statement. @throws {StatementFailed} */
+  async statement(options: RunOptions): Promise<StatementAnswer> {
+    const [answer] = await this.run(options);
+    return answer ?? { tag: '', columns: [], rows: [], isCut: false, bytes: 0 };
+  }
+
+  /** One statement that reads, within a transaction. @throws {StatementFailed} */
+  read(options: RunOptions): Promise<StatementAnswer> {
+    return this.heeded(readInSteps(this.client, options));
   }
 
   /** @throws {StatementFailed} */
-  async run(options: RunOptions): Promise<readonly StatementAnswer[]> {
+  run(options: RunOptions): Promise<readonly StatementAnswer[]> {
+    return this.heeded(runStatements(this.client, options));
+  }
+
+  /** The server's last word comes before the end of the connection, and means it. */
+  private async heeded<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      return await runStatements(this.client, options);
+      return await answer;
     } catch (error) {
-      // The server's last word comes before the end of the connection, and means it.
       if (error instanceof StatementFailed && isLastWord(error.cause)) this.destroy();
       throw error;
     }

@@ -85,14 +85,9 @@ export abstract class StatementCall {
 
   protected async statement(session: DatabaseSession): Promise<StatementAnswer> {
     const { ready } = this.parts;
-    const [answer] = await session.run({
-      text: ready.sql,
-      parameters: ready.params,
-      maxRows: this.config.max_rows_returned,
-      maxBytes: this.config.max_result_bytes,
-      mayStopEarly: ready.read.isRead,
-    });
-    return answer ?? { tag: '', columns: [], rows: [], isCut: false };
+    const { max_rows_returned: maxRows, max_result_bytes: maxBytes } = this.config;
+    const options = { text: ready.sql, parameters: ready.params, maxRows, maxBytes };
+    return ready.read.isRead ? session.read(options) : session.statement(options);
   }
 
   protected async result(session: DatabaseSession, answer: StatementAnswer): Promise<string> {

@@ -15,6 +15,8 @@ export interface StatementAnswer {
   readonly rows: readonly (readonly (string | null)[])[];
   /** Whether there were rows that are not here. */
   readonly isCut: boolean;
+  /** Of the rows, those that are not here among them. */
+  readonly bytes: number;
 }
 
 export interface RunOptions {
@@ -23,8 +25,14 @@ export interface RunOptions {
   readonly parameters: readonly (string | null)[] | null;
   readonly maxRows: number;
   readonly maxBytes: number;
-  /** Whether the server need not make more rows than are wanted. Only for a statement that changes nothing. */
-  readonly mayStopEarly: boolean;
+}
+
+/** What is asked of the server in one message. */
+interface Asked extends RunOptions {
+  /** Rows to be made before it waits; 0: all. */
+  readonly step: number;
+  /** Goes on with the statement that waits. */
+  readonly goesOn: boolean;
 }
 
 /** What a value takes in a result at least, with its name's quotes, colon and comma: a row of NULLs is no small one. */
@@ -67,21 +75,23 @@ class StatementRun {
   private isSettled = false;
 
   constructor(
-    private readonly options: RunOptions,
+    private readonly options: Asked,
     private readonly settle: (failure: Error | null, answers: readonly StatementAnswer[]) => void,
   ) {}
 
   submit(wire: Wire): void {
-    const { text, parameters, maxRows, mayStopEarly } = this.options;
+    const { text, parameters, step, goesOn } = this.options;
     if (parameters === null) {
       wire.query(text);
       return;
     }
     wire.stream.cork();
-    wire.parse({ text, name: '', types: [] });
-    wire.bind({ portal: '', statement: '', values: parameters });
-    wire.describe({ type: 'P', name: '' });
-    wire.execute({ portal: '', rows: mayStopEarly ? maxRows + 1 : 0 });
+    if (!goesOn) {
+      wire.parse({ text, name: '', types: [] });
+      wire.bind({ portal: '', statement: '', values: parameters });
+      wire.describe({ type: 'P', name: '' });
+    }
+    wire.execute({ portal: '', rows: step });
     wire.sync();
     wire.stream.uncork();
   }
@@ -101,10 +111,9 @@ class StatementRun {
     this.answer(text);
   }
 
-  /** There are more rows than were asked for; the end of the message closes the portal. */
+  /** There may be more rows than were asked for. Within a transaction the statement waits to go on. */
   handlePortalSuspended(): void {
-    this.isCut = true;
-    this.answer(`SELECT ${this.rows.length}`);
+    this.answer(SUSPENDED);
   }
 
   handleEmptyQuery(): void {
@@ -131,7 +140,7 @@ class StatementRun {
 
   private answer(tag: string): void {
     if (this.answers.length < ANSWERS_MAX)
-      this.answers.push({ tag, columns: this.columns, rows: this.rows, isCut: this.isCut });
+      this.answers.push({ tag, columns: this.columns, rows: this.rows, isCut: this.isCut, bytes: this.bytes });
     this.columns = [];
     this.rows = [];
     this.isCut = false;
@@ -156,11 +165,17 @@ export class StatementFailed extends Error {
   }
 }
 
+/** In the place of a command tag, where the statement has not ended. */
+const SUSPENDED = 'suspended';
+
 /**
  * The answers, one a statement.
  * @throws {StatementFailed}
  */
 export const runStatements = (client: pg.ClientBase, options: RunOptions): Promise<readonly StatementAnswer[]> =>
+  asked(client, { ...options, step: 0, goesOn: false });
+
+const asked = (client: pg.ClientBase, options: Asked): Promise<readonly StatementAnswer[]> =>
   new Promise((resolve, reject) => {
     const run = new StatementRun(options, (failure, answers) => {
       if (failure === null) resolve(answers);
@@ -168,3 +183,34 @@ export const runStatements = (client: pg.ClientBase, options: RunOptions): Promi
     });
     client.query(run as unknown as pg.Submittable);
   });
+
+/** A row may have megabytes: the server makes few until it is seen how long they are. */
+const FIRST_STEP = 16;
+const STEP_GROWS = 4;
+
+/**
+ * A statement that reads, within a transaction: its rows are made in steps, and no more of them once the answer is full.
+ * @throws {StatementFailed}
+ */
+export const readInSteps = async (client: pg.ClientBase, options: RunOptions): Promise<StatementAnswer> => {
+  const rows: (readonly (string | null)[])[] = [];
+  let [step, goesOn, bytesLeft] = [FIRST_STEP, false, options.maxBytes];
+  let columns: readonly AnsweredColumn[] = [];
+  for (;;) {
+    const rowsLeft = options.maxRows - rows.length;
+    const wanted = { ...options, maxRows: rowsLeft, maxBytes: bytesLeft, step: Math.min(step, rowsLeft + 1), goesOn };
+    const [answer = NO_ANSWER] = await asked(client, wanted);
+    if (!goesOn) columns = answer.columns;
+    for (const row of answer.rows) rows.push(row);
+    bytesLeft -= answer.bytes;
+    if (answer.tag !== SUSPENDED) {
+      // Of a statement that was made in steps the tag counts the last step alone.
+      return { ...answer, columns, rows, ...(goesOn ? { tag: `SELECT ${rows.length}` } : {}) };
+    }
+    if (answer.isCut) return { ...answer, columns, rows, tag: `SELECT ${rows.length}` };
+    step *= STEP_GROWS;
+    goesOn = true;
+  }
+};
+
+const NO_ANSWER: StatementAnswer = { tag: '', columns: [], rows: [], isCut: false, bytes: 0 };

@@ -42,7 +42,7 @@ const sessionOver = (session: DatabaseSession, signal: EndSignal, clear: () => v
   return {
     query: async (text, params = []) => {
       const answer = await session
-        .run({ text, parameters: params, maxRows: 10_000, maxBytes: 4_194_304, mayStopEarly: true })
+        .run({ text, parameters: params, maxRows: 10_000, maxBytes: 4_194_304 })
         .catch((error: unknown) => {
           throw failedQuestion(error, signal.aborted);
         });
