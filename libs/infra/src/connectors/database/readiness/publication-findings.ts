@@ -151,9 +151,6 @@ export const publishedTablesFinding = ({ writable }: WitnessedLog, publicationNa
   const fix =
     unseen.length === 0
       ? 'Change their names in the config.'
-      : bySql(
-          '-- each only with a primary key or REPLICA IDENTITY FULL: npm run ags -- database setup sees to that',
-          ...unseen.map((table) => `ALTER PUBLICATION ${quotedName(publicationName)} ADD TABLE ONLY ${table};`),
-        );
+      : `Have \`npm run ags -- database setup --connector NAME ${unseen.map((table) => `--table '${table}'`).join(' ')}\` publish them: it leaves out what has neither a primary key nor REPLICA IDENTITY FULL, because publishing that would stop its UPDATE and DELETE for everybody.`;
   return warning(said.join(' '), fix);
 };
