@@ -138,7 +138,7 @@ describe('POST /v1/connectors', () => {
       expect(json?.['error']).toMatchObject({
         param: 'config.base_url',
         message:
-          'The address of config.base_url is not open to connectors. Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.',
+          'The address of config.base_url is not open to connectors. Use a public address, in production at port 443; private ones and other ports an operator opens in SERVICE_EGRESS_ALLOW, never this service itself.',
       });
     },
   );

@@ -35,7 +35,7 @@ const passing = entry('api_error', true);
  * advises must be possible for each of those reasons.
  */
 export const DESTINATION_NEXT =
-  'Use a public address; of private ones an operator opens those that SERVICE_EGRESS_ALLOW lists, never this service itself.';
+  'Use a public address, in production at port 443; private ones and other ports an operator opens in SERVICE_EGRESS_ALLOW, never this service itself.';
 
 export const ERROR_CATALOGUE = {
   approval_expired: request(

@@ -119,7 +119,7 @@ const SETTINGS = {
   egressAllow: setting<readonly string[]>(
     'SERVICE_EGRESS_ALLOW',
     null,
-    'Private addresses that connectors may reach, comma separated hosts or CIDR ranges. In dev all private addresses are allowed.',
+    'What connectors may reach beside public addresses at port 443: comma separated hosts, host:port or CIDR ranges. In dev all private addresses and ports are open.',
     allowEntries,
     [],
   ),
