@@ -36,6 +36,12 @@ describe('tools of a database', () => {
       { name: 'execute', callsMayBe: ['destructive'] },
     ]));
 
+  it('say which database they are of, and whose tables need no schema', () => {
+    expect(named('query', { schemas: ['sales', 'stock', 'crm'] }).description).toMatch(
+      / The database is shop \(PostgreSQL\); a table without a schema is one of sales\. Tables of stock, crm are named with their schema\.$/,
+    );
+  });
+
   it('what a named tool does is unknown without a grammar', () => {
     const tools = databaseToolsOf(readDatabaseConfig(CONFIG, { isProduction: false }));
     expect(tools.map(({ sideEffect }) => sideEffect)).toEqual(['read', 'write', 'unknown', 'unknown', 'unknown']);

@@ -47,9 +47,17 @@ const OWN: Readonly<Record<OwnTool, Pick<ToolDescription, 'description' | 'title
   },
 };
 
+/** Agents that have several databases must tell them apart, and know how their tables are called. */
+const whereOf = ({ database, schemas }: DatabaseConfig): string => {
+  const [first = '', ...others] = schemas;
+  const named = others.length === 0 ? '' : ` Tables of ${others.join(', ')} are named with their schema.`;
+  return `The database is ${database} (PostgreSQL); a table without a schema is one of ${first}.${named}`;
+};
+
 const ownTool = (config: DatabaseConfig, name: OwnTool): ToolDescription => ({
   name,
   ...OWN[name],
+  description: `${OWN[name].description ?? ''} ${whereOf(config)}`,
   ...termsOf(config, OWN[name].sideEffect),
   digest: digestOfJson({ connection: connectionOf(config), tool: name }),
   inputSchema: FREE_STATEMENT_SCHEMA,

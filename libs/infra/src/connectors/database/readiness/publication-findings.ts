@@ -138,7 +138,7 @@ const identityFault = (
 };
 
 /** A change of a table that is not published leaves no trace, so that no call that makes one can be verified. */
-export const publishedTablesFinding = ({ writable }: WitnessedLog, publicationName: string): CheckFinding => {
+export const publishedTablesFinding = ({ writable }: WitnessedLog): CheckFinding => {
   const gone = writable.filter(({ exists }) => !exists).map(quotedTable);
   const unseen = writable.filter(({ exists, is_published }) => exists && !is_published).map(quotedTable);
   if (gone.length === 0 && unseen.length === 0) {
