@@ -290,3 +290,21 @@ describe('the verdict of a change log', () => {
     );
   });
 });
+
+describe('the summary of a change log', () => {
+  const side = said('update', [table(ORDERS, ['update'])], [AUDIT]);
+  const both = committed(1, [counts(ORDERS, { update: 1 }), counts(AUDIT, { insert: 2 })]);
+
+  it('says which rows the database counted and the log does not show', () => {
+    expect(verdictOf(side, both, seen([logged(ORDERS, { update: 1 })]), 'none')).toMatchObject({
+      verdict: 'VERIFIED',
+      summary:
+        'The database’s change log shows 1 row updated in public.orders. The database also counted 2 rows inserted in public.audit, which the log does not show.',
+    });
+  });
+
+  it('says nothing of it where the log shows all that was counted', () => {
+    const all = seen([logged(ORDERS, { update: 1 }), logged(AUDIT, { insert: 2 })]);
+    expect(verdictOf(side, both, all, 'none').summary).not.toContain('counted');
+  });
+});

@@ -36,7 +36,21 @@ export const verdictOf = (
   if (postcondition === 'unanswered') unclear.add('expectation');
   const verdict = mismatches.size > 0 ? 'MISMATCH' : unclear.size > 0 ? 'UNVERIFIABLE' : 'VERIFIED';
   const reasons = verdict === 'MISMATCH' ? mismatches : unclear;
-  return judged(verdict, [...reasons].sort(), seen);
+  const judgement = judged(verdict, [...reasons].sort(), seen);
+  return { ...judgement, summary: judgement.summary + unseenIn(transaction, seen) };
+};
+
+/**
+ * Rows that the database counted before COMMIT and the log does not show: of a table that is not published, which the
+ * config lets triggers and cascades change. No part of the verdict, and a verdict that kept silent would seem to be of all.
+ */
+const unseenIn = (transaction: CommittedTransaction | null, seen: SeenTransaction): string => {
+  const shown = new Set(seen.tables.map(({ table }) => table));
+  const unseen = (transaction?.counts ?? []).filter((counts) => !shown.has(counts.table) && changesOf(counts) > 0);
+  if (unseen.length === 0 || seen.tables_left_out > 0) return '';
+  const named = unseen.slice(0, NAMED_MAX).map(changesOfTable).join('; ');
+  const others = unseen.length - NAMED_MAX;
+  return ` The database also counted ${named}${others > 0 ? `; and ${others} more tables` : ''}, which the log does not show.`;
 };
 
 /** Of a transaction that the log shows although the call was reported as failed. */
@@ -76,7 +90,10 @@ const compare = (said: StatementSaid, transaction: CommittedTransaction | null, 
 /** TRUNCATE has no rows that could be counted, but its tables are in the log even if they were empty. */
 const wereTruncated = ({ kind, tables }: StatementSaid, free: ReadonlySet<string>, seen: SeenTransaction): boolean =>
   kind !== 'truncate' ||
-  tables.every(({ table, is_unpublished }) => is_unpublished === true || free.has(table) || seen.tables.some((one) => one.table === table && one.truncate > 0));
+  tables.every(
+    ({ table, is_unpublished }) =>
+      is_unpublished === true || free.has(table) || seen.tables.some((one) => one.table === table && one.truncate > 0),
+  );
 
 /** Whether it is the transaction on record, and it carries the mark of this call alone. */
 const isSame = (
