@@ -147,7 +147,7 @@ export class PeopleBench {
   }
 
   get owner(): UserId {
-    return this.prepared.owner as UserId;
+    return this.prepared.owner;
   }
 
   get adminKey(): Record<string, string> {

@@ -70,7 +70,7 @@ export class PeopleInstances {
     });
     const { deployment, prepared } = await prepareDeployment(config, 'instance 1', logger, () => undefined);
     const second = await Deployment.open(config, 'instance 2', logger);
-    return new PeopleInstances([deployment, second], prepared.org, prepared.owner as UserId, { database, stateDir });
+    return new PeopleInstances([deployment, second], prepared.org, prepared.owner, { database, stateDir });
   }
 
   get first(): Deployment {

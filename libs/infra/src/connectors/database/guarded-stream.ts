@@ -7,7 +7,7 @@ export class OversizedMessage extends Error {
 }
 
 /** What the server sent is not the protocol. */
-export class MalformedMessage extends Error {
+class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
