@@ -12,7 +12,14 @@ import {
   type StatementSaid,
   type ToolDescription,
 } from '#libs/domain/connectors';
-import { type Action, ChangeLogWitness, DueActionSweeper, dueActionChange, type LivingAction } from '#libs/domain/gate';
+import {
+  type Action,
+  ChangeLogWitness,
+  DueActionSweeper,
+  dueActionChange,
+  type LivingAction,
+  type WhySilent,
+} from '#libs/domain/gate';
 import { type ActionId, decodeEvent, streamOf } from '#libs/domain/kernel';
 import { ManualStarter } from '../support/gate-bench.js';
 import { LosingStore } from '../support/losing-store.js';
@@ -193,10 +200,8 @@ describe('a call that a change log witnesses', () => {
     expect(await recorded(id)).toMatchObject({ witness: { verdict: 'MISMATCH', reasons: ['transaction_missing'] } });
   });
 
-  it('is given up by the sweeper when its time is over, and a late word amends that', async () => {
-    await set({ timeoutMs: 1 });
-    const id = await submit();
-    await waiting(id);
+  /** Sweeps until the one action that is due has ended. */
+  const sweptAway = async (id: ActionId, why?: WhySilent): Promise<void> => {
     const events = await scene.bench.store.readStream(streamOf('action', id));
     const [due] = events.flatMap((event) => {
       const change = dueActionChange(decodeEvent(event).event);
@@ -204,8 +209,23 @@ describe('a call that a change log witnesses', () => {
     });
     expect(due).toMatchObject({ action: id, kind: 'witness' });
     const table = { dueBy: () => Promise.resolve([due!]) };
-    const sweeper = new DueActionSweeper(scene.bench.gate, table, scene.bench.bus, silentLogger);
+    const sweeper = new DueActionSweeper(scene.bench.gate, table, scene.bench.bus, silentLogger, why);
     await expect.poll(() => sweeper.sweep()).toEqual({ due: 1, ended: 1 });
+  };
+
+  it.each(['slot_lagging', 'decoder_down'] as const)('is given up as %s where its reader says so', async (reason) => {
+    await set({ timeoutMs: 1 });
+    const id = await submit();
+    await waiting(id);
+    await sweptAway(id, () => Promise.resolve(reason));
+    expect(await recorded(id)).toMatchObject({ witness: { verdict: 'UNVERIFIABLE', reasons: [reason] } });
+  });
+
+  it('is given up by the sweeper when its time is over, and a late word amends that', async () => {
+    await set({ timeoutMs: 1 });
+    const id = await submit();
+    await waiting(id);
+    await sweptAway(id);
     expect(await recorded(id)).toMatchObject({ witness: { verdict: 'UNVERIFIABLE', reasons: ['timeout'] } });
     expect(await witness().report(id, 1, logged())).toBe('recorded');
     expect((await typesIn(id)).at(-1)).toBe('WitnessAmended');

@@ -36,7 +36,7 @@ import { MailLoop } from './people/mail-loop.js';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { ReplayLoop } from './replays/replay-loop.js';
 import type { DecoderLoops } from './witness/decoder-loops.js';
-import { decodersOf } from './witness/decoders-of.js';
+import { decodersOf, whySilentBy } from './witness/decoders-of.js';
 import { WebhookLoop } from './webhooks/webhook-loop.js';
 
 /** Jobs looked at at once. What is executed at once is for {@link ExecutionPlaces} to say. */
@@ -255,8 +255,9 @@ export class Worker {
 }
 
 /** What ends or is let go by itself when its time comes. */
-const sweptOf = ({ dueActions, budgetRows, bus, logger }: Deployment, gate: GateKernel): readonly Swept[] => {
-  const due = new DueActionSweeper(gate, dueActions, bus, logger);
+const sweptOf = (deployment: Deployment, gate: GateKernel): readonly Swept[] => {
+  const { dueActions, budgetRows, bus, logger } = deployment;
+  const due = new DueActionSweeper(gate, dueActions, bus, logger, whySilentBy(deployment));
   const reservations = new ReservationSweeper(gate, budgetRows, logger);
   return [
     { name: 'approval_expiry', fault: 'a sweep of what is due failed', sweep: (signal) => due.sweep(signal) },

@@ -1,5 +1,5 @@
-import { ChangeLogWitness, JudgedChanges } from '#libs/domain/gate';
-import { DecoderLog } from '#libs/domain/witness';
+import { ChangeLogWitness, JudgedChanges, type WhySilent } from '#libs/domain/gate';
+import { DecoderLog, decoderNow } from '#libs/domain/witness';
 import type { Deployment } from '#libs/infra/deployment';
 import { ConnectorReads, ProjectionWaiter, WaitingActionReads } from '#libs/infra/read-models';
 import { EgressChangeLogSource } from '#libs/infra/witness';
@@ -21,3 +21,12 @@ export const decodersOf = (deployment: Deployment): DecoderLoops => {
   const parts: DecoderParts = { connectors, source, verdicts, waiting, log, rows, clock, vault, logger, meter };
   return new DecoderLoops({ listed, connectors, rows, leases, bus, logger }, (of) => new Decoder(parts, of));
 };
+
+/** What the decoder of a connector last said of itself is why its log has not spoken; without a word of it, nobody knows. */
+export const whySilentBy =
+  ({ decoderRows, clock }: Pick<Deployment, 'decoderRows' | 'clock'>): WhySilent =>
+  async (connector) => {
+    const row = connector === null ? undefined : (await decoderRows.of([connector])).get(connector);
+    const reason = row === undefined ? null : decoderNow(row, clock.nowMs()).reason;
+    return reason === null || reason === 'slot_left' ? 'timeout' : reason;
+  };

@@ -106,7 +106,7 @@ export {
   type WantedCharge,
   type WantedReservation,
 } from './budgets/index.js';
-export { type DueAction, dueActionChange, DueActions, DueActionSweeper } from './deadlines/index.js';
+export { type DueAction, dueActionChange, DueActions, DueActionSweeper, type WhySilent } from './deadlines/index.js';
 export {
   type Accepted,
   ActionExecutor,

@@ -6,9 +6,10 @@ import {
   SYSTEM,
   timestampOf,
   type ActionId,
+  type ConnectorId,
   type Logger,
 } from '../../kernel/index.js';
-import { type ActionCommand, actionDecider, isLiving } from '../action/index.js';
+import { type ActionCommand, actionDecider, isLiving, type SilenceReason } from '../action/index.js';
 import type { DueAction, DueKind } from './due-action.process.js';
 import type { DueActions } from './due-actions.port.js';
 import type { GateKernel } from '../kernel/index.js';
@@ -21,6 +22,9 @@ export interface DueSweepResult {
   readonly due: number;
   readonly ended: number;
 }
+
+/** Why the change log of a connector has not spoken in time: what is known of its reader, or no more than `timeout`. */
+export type WhySilent = (connector: ConnectorId | null) => Promise<SilenceReason>;
 
 /**
  * Ends actions that were not decided, reported or witnessed in time (rule GATE-6). It compares their deadlines with the time of
@@ -38,6 +42,7 @@ export class DueActionSweeper {
     private readonly dueActions: DueActions,
     private readonly bus: Bus,
     private readonly logger: Logger,
+    private readonly whySilent: WhySilent = () => Promise.resolve('timeout'),
   ) {}
 
   /**
@@ -86,13 +91,17 @@ export class DueActionSweeper {
     const folded = await this.gate.streams.load(streamRef(actionDecider, id));
     // The row is left over from a log that was lost (restored to an earlier state).
     if (!isLiving(folded.state)) return false;
-    const { org } = folded.state.submission;
+    const { org, connector } = folded.state.submission;
     const now = timestampOf(this.gate.clock.nowMs());
     // A random command id, because two sweepers may run in the same millisecond: with equal ids the second append would
     // count as a repetition of the first, and both would report the action as ended by them.
     const commandId = `${kind}-due:${newClaim('', this.gate.randomness).claim}`;
     const metadata = { org, actor: SYSTEM, requestId: null, commandId, correlation: id, now };
-    const command: ActionCommand = { ...ENDS[kind], metadata };
+    const ending =
+      kind === 'witness'
+        ? { type: 'GiveUpWitness' as const, data: { reason: await this.whySilent(connector) } }
+        : ENDS[kind];
+    const command: ActionCommand = { ...ending, metadata };
     const { events } = await this.gate.runner.run(actionDecider, id, command, metadata, { known: folded });
     if (events.length > 0) this.bus.publish(actionChannel(id), 'recorded');
     return events.length > 0;
@@ -102,5 +111,4 @@ export class DueActionSweeper {
 const ENDS = {
   approval: { type: 'ExpireApproval', data: {} },
   edge: { type: 'GiveUpEdge', data: {} },
-  witness: { type: 'GiveUpWitness', data: { reason: 'timeout' } },
-} as const satisfies Readonly<Record<DueKind, Pick<ActionCommand, 'type' | 'data'>>>;
+} as const satisfies Readonly<Record<Exclude<DueKind, 'witness'>, Pick<ActionCommand, 'type' | 'data'>>>;

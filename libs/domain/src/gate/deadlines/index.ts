@@ -1,3 +1,3 @@
-export { DueActionSweeper } from './due-action-sweeper.js';
+export { DueActionSweeper, type WhySilent } from './due-action-sweeper.js';
 export { type DueAction, dueActionChange } from './due-action.process.js';
 export { DueActions } from './due-actions.port.js';
