@@ -108,8 +108,13 @@ describeConsole('a database with a witness, in the Console', () => {
       await dialog.getByLabel('username', { exact: true }).fill('books');
       await dialog.getByLabel('password', { exact: true }).fill('of-the-books');
       await dialog.getByRole('button', { name: 'Store credential' }).click();
-      await panel(page, 'Credential').getByText('username, password').waitFor();
-      await panel(page, 'Witness').getByText('The stored credential has no login for the witness.').waitFor();
+      await dialog.getByText('the change log is read by a role of its own', { exact: false }).waitFor();
+      await dialog.getByLabel('witness_username', { exact: true }).fill('books_log');
+      await dialog.getByLabel('witness_password', { exact: true }).fill('of-the-log');
+      await dialog.getByRole('button', { name: 'Store credential' }).click();
+      await panel(page, 'Credential')
+        .getByText('username, password, witness_username, witness_password', { exact: false })
+        .waitFor();
     });
   });
 

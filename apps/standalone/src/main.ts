@@ -3,16 +3,20 @@ import { ApiModule, ApiServer } from '../../api/src/api.module.js';
 import { Projector, ProjectorModule } from '../../projector/src/projector.module.js';
 import { Worker, WorkerModule } from '../../worker/src/worker.module.js';
 import {
+  firstWords,
   hasSecrets,
   InfraModule,
   keepFirstSecrets,
+  KEYS_STAY,
+  linkLines,
   prepareDeployment,
   runProgram,
+  secretLines,
+  welcome,
   type Deployment,
   type Leftovers,
 } from '#libs/infra/deployment';
-import { Demo } from './demo.js';
-import { firstWords, KEYS_STAY, linkLines, secretLines, welcome } from './welcome.js';
+import { Demo } from '#libs/infra/demo-database';
 
 /** api, projector and worker in one process, on a database of its own: what `npm start` runs. */
 class Standalone {

@@ -7,3 +7,4 @@ export {
   untilDemoIsReady,
 } from './demo-connector.js';
 export { type DatabaseLogin, type DemoDatabase, isDemoWanted, startDemoDatabase } from './demo-database.js';
+export { Demo, type DemoStatus } from './offered-demo.js';

@@ -10,3 +10,4 @@ export { FIRST_SECRETS_FILE, hasSecrets, keepFirstSecrets } from './first-secret
 export { prepareDeployment, type OnStep, type Prepared, type StepStatus } from './prepare.js';
 export { ensureSealKey, rotateSealKey, type Rotation, SealKeyNotProven } from './seal-key-rotation.js';
 export { type Leftovers, NOTHING_LEFT, type RunningProgram, runProgram, textForOperator } from './program.js';
+export { firstWords, KEYS_STAY, linkLines, secretLines, welcome } from './welcome.js';

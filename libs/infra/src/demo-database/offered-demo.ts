@@ -1,13 +1,7 @@
 import type { Logger } from '#libs/domain/kernel';
-import type { Config } from '#libs/infra/config';
-import {
-  type CallAsAdmin,
-  type DemoDatabase,
-  ensureDemoConnector,
-  isDemoWanted,
-  startDemoDatabase,
-  untilDemoIsReady,
-} from '#libs/infra/demo-database';
+import type { Config } from '../config/index.js';
+import { type CallAsAdmin, ensureDemoConnector, untilDemoIsReady } from './demo-connector.js';
+import { type DemoDatabase, isDemoWanted, startDemoDatabase } from './demo-database.js';
 
 /**
  * `offered`: this start has made the connector that leads to it. `as_it_was`: nothing was made now, also where there is no

@@ -1,6 +1,6 @@
-import { type Config, signInLink } from '#libs/infra/config';
-import type { Prepared } from '#libs/infra/deployment';
-import type { DemoStatus } from './demo.js';
+import { type Config, signInLink } from '../config/index.js';
+import type { DemoStatus } from '../demo-database/index.js';
+import type { Prepared } from './prepare.js';
 
 const KEYS_HELP = '(shown once, when it was made; `npm run ags -- keys create --help` says how to make another)';
 
