@@ -34,7 +34,7 @@ const start = (scene: DecoderScene, pace: LookPace = { lookMs: 10, restMs: 1 }) 
   const { connectors, logger, rows } = scene;
   // Other scenes have rows in the same table, whose connectors this log does not hold.
   const parts = { listed: { active }, connectors, rows, leases: new PostgresLeases(database.connectionString), bus };
-  const made = new DecoderLoops({ ...parts, logger }, () => scene.decoder(), pace);
+  const made = new DecoderLoops({ ...parts, source: scene.source, logger }, () => scene.decoder(), pace);
   loops.push(made);
   made.start();
   return { made, bus };

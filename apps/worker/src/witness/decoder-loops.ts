@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectorState, type ConnectorStreams, isLive, type ListedConnectors } from '#libs/domain/connectors';
 import { type Bus, type ConnectorId, type Logger, PUBLIC_EVENTS_CHANNEL } from '#libs/domain/kernel';
-import { type DecoderAddress, type DecoderRows, isWitnessed } from '#libs/domain/witness';
+import { type ChangeLogSource, type DecoderAddress, type DecoderRows, isWitnessed } from '#libs/domain/witness';
 import type { PostgresLeases } from '#libs/infra/leases';
 import { RepeatedFault } from '#libs/infra/logging';
 import type { Decoder } from './decoder.js';
@@ -12,6 +12,7 @@ export interface DecoderLoopsParts {
   readonly rows: Pick<DecoderRows, 'all'>;
   readonly leases: Pick<PostgresLeases, 'hold'>;
   readonly bus: Bus;
+  readonly source: Pick<ChangeLogSource, 'close'>;
   readonly logger: Logger;
 }
 
@@ -75,6 +76,7 @@ export class DecoderLoops {
   async stop(): Promise<void> {
     this.takeUpNothingMore();
     this.stopping.abort();
+    this.parts.source.close();
     await this.looks;
     await Promise.all([...this.terms.values()].map(({ running }) => running));
   }

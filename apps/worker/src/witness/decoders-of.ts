@@ -19,7 +19,7 @@ export const decodersOf = (deployment: Deployment): DecoderLoops => {
   const waiting = new WaitingActionReads(database.readModels, waiter);
   const log = new DecoderLog(runner, streams, { clock, randomness });
   const parts: DecoderParts = { connectors, source, verdicts, waiting, log, rows, clock, vault, logger, meter };
-  return new DecoderLoops({ listed, connectors, rows, leases, bus, logger }, (of) => new Decoder(parts, of));
+  return new DecoderLoops({ listed, connectors, rows, leases, bus, source, logger }, (of) => new Decoder(parts, of));
 };
 
 /** What the decoder of a connector last said of itself is why its log has not spoken; without a word of it, nobody knows. */

@@ -41,6 +41,7 @@ interface Asked {
 /** Change logs of customers' databases, reached by the egress door as every other destination. */
 export class EgressChangeLogSource extends ChangeLogSource {
   private readonly asked = new Map<string, Asked>();
+  private readonly closing = new AbortController();
   private readonly reader: ChangeLogReader;
 
   constructor(
@@ -98,30 +99,35 @@ export class EgressChangeLogSource extends ChangeLogSource {
     }
   }
 
+  override close(): void {
+    this.closing.abort();
+    for (const [key, asked] of this.asked) this.forget(key, asked);
+  }
+
   private async ask<Answer>(login: WitnessLogin, question: (client: pg.Client) => Promise<Answer>): Promise<Answer> {
     const key = keyOf(login);
     try {
       const asked = this.asked.get(key) ?? (await this.open(key, login));
       clearTimeout(asked.timer);
       const answer = await question(asked.client);
-      asked.timer = setTimeout(() => this.close(key, asked), UNASKED_MS);
+      asked.timer = setTimeout(() => this.forget(key, asked), UNASKED_MS);
       asked.timer.unref();
       return answer;
     } catch (error) {
       const asked = this.asked.get(key);
-      if (asked !== undefined) this.close(key, asked);
+      if (asked !== undefined) this.forget(key, asked);
       throw unreachable(error);
     }
   }
 
   private async open(key: string, login: WitnessLogin): Promise<Asked> {
     const asked: Asked = { client: await dialledClient(this.connectionOf(login), 'ordinary'), timer: undefined };
-    asked.client.on('end', () => this.close(key, asked));
+    asked.client.on('end', () => this.forget(key, asked));
     this.asked.set(key, asked);
     return asked;
   }
 
-  private close(key: string, asked: Asked): void {
+  private forget(key: string, asked: Asked): void {
     clearTimeout(asked.timer);
     if (this.asked.get(key) === asked) this.asked.delete(key);
     asked.client.end().catch(() => undefined);
