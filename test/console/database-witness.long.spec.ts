@@ -43,7 +43,7 @@ describeConsole('a database with a witness, in the Console', () => {
       const witness = panel(page, 'Witness');
       await witness.getByText('Healthy').waitFor();
       await witness.getByText('The change log is followed.').waitFor();
-      expect(await witness.innerText()).toMatch(/Behind by\s+\d+ (bytes?|KiB)/);
+      expect(await witness.innerText()).toMatch(/Behind by\s+\d+(\.\d+)? (bytes?|KiB)/);
       expect(await witness.innerText()).toContain(shown.shop.publication);
       const facts = panel(page, 'Facts');
       await facts.getByText('Most rows that a call may change').waitFor();
