@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '#libs/domain/kernel';
 import { EMBEDDED_DATABASE, type Config } from '../config/index.js';
@@ -24,6 +25,9 @@ const READ_MODEL_CONNECTIONS = 3;
 const LIST_TIMEOUT_MS = 10_000;
 
 type Preparation = 'done' | 'changed' | 'skipped';
+
+/** How long closed pools are waited for. */
+const POOLS_END_MS = 3_000;
 
 /** The deployment's PostgreSQL, read models and the rows beside the log, and the log itself, wherever it lies. */
 export interface Database extends Omit<RunningLog, 'close'> {
@@ -113,7 +117,9 @@ const connected = async (
   const disconnect = async (): Promise<void> => {
     isClosing = true;
     await closeLog();
-    await Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
+    // A pool waits for connections that nobody gives back. All work has ended by now: the process ends them with itself.
+    const ended = Promise.all([durable.end(), relaxed.end(), readModels.destroy()]);
+    await Promise.race([ended, sleep(POOLS_END_MS, undefined, { ref: false })]);
   };
   try {
     await requireKnownStore(durable, running.store, eventStoreUrl);
