@@ -12,9 +12,9 @@ import { paced, quantile } from './pace.js';
 
 const WRITES_PER_SECOND = 50;
 /** One row and one mark each. */
-const TRANSACTIONS = 1_000_000;
+const TRANSACTIONS = 200_000;
 /** Memory is compared between here and the end: before, the runtime has not taken what it needs. */
-const WARM_TRANSACTIONS = 200_000;
+const WARM_TRANSACTIONS = 40_000;
 
 /** How long after its commit a write has its verdict. */
 export const witnessDelay = async (service: BenchService, seconds: number): Promise<void> => {
