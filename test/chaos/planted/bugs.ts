@@ -223,9 +223,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-18',
     changes: [
       {
-        text: 'data: recorded\n\t}];\n\tif (state.ready?.hasReadBack',
-        becomes:
-          'data: recorded\n\t}, { type: "ExecutionFinished", data: { ...recorded, status: "succeeded" } }];\n\tif (state.ready?.hasReadBack',
+        text: 'data: recorded\n\t}, ...contradictedBefore(state, at)];',
+        becomes: 'data: recorded\n\t}, { type: "ExecutionFinished", data: { ...recorded, status: "succeeded" } }];',
       },
     ],
   },
