@@ -39,6 +39,12 @@ export class McpClient {
     return DoorStream.open(this.door, { method: 'POST', headers: this.headersWith(headers), body });
   }
 
+  /** A call that asks for progress, once the door has begun to answer: it has waited in vain for the result by then. */
+  progressing(name: string, meta: Readonly<Record<string, unknown>>): Promise<DoorStream> {
+    const { body, headers } = this.saidModern('tools/call', { name }, { meta: { progressToken: name, ...meta } });
+    return DoorStream.open(this.door, { method: 'POST', headers: this.headersWith(headers), body });
+  }
+
   /** The GET of a handshake revision, on which a client hears of other tools. */
   listen(): Promise<DoorStream> {
     return DoorStream.open(this.door, { headers: this.headersWith() });
