@@ -65,7 +65,8 @@ const APPROVAL = {
     approvers: ['role:admin'],
     connector: 'con_01h2xcejqtf2nbrexx3vqjhp41' as string | null,
     facts: {} as Record<string, unknown>,
-    sends: { method: 'POST', url: 'https://pay.example.com/v1/refunds' } as { method: string; url: string } | { sql: string; params: (string | null)[] } | null,
+    sends: { method: 'POST', url: 'https://pay.example.com/v1/refunds' } as
+      { method: string; url: string } | { sql: string; params: (string | null)[] } | null,
     verify: null as { level: string; sentence: string } | null,
     budgets_after: [] as { id: string; used: number; max: number; currency: string | null }[],
     changed: [] as string[],

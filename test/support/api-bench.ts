@@ -235,7 +235,15 @@ export class ApiBench {
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
     const recorder = new ToolRecorder(connectors, definitions, { clock, randomness });
-    const registry = new ConnectorDrivers({ door: egress, vault, clock, randomness, logger: this.logger, recorder, sql: NO_SQL });
+    const registry = new ConnectorDrivers({
+      door: egress,
+      vault,
+      clock,
+      randomness,
+      logger: this.logger,
+      recorder,
+      sql: NO_SQL,
+    });
     const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
     const health = new PostgresConnectorHealth(this.pool);
     const issue = new IssueKeys(this.directory, this.hasher, randomness);

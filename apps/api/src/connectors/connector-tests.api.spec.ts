@@ -120,7 +120,11 @@ describe('POST /v1/connectors/{id}/test', () => {
     answer = () => jsonAnswer(401, { sent: TOKEN }, { Connection: 'close' });
     const { status, json, text } = await test(name);
     expect([status, json?.['status']]).toEqual([200, 'failing']);
-    expect((json?.['checks'] as unknown[]).at(-1)).toMatchObject({ check: 'auth', status: 'failed', fix: expect.stringMatching(/.+/) as string });
+    expect((json?.['checks'] as unknown[]).at(-1)).toMatchObject({
+      check: 'auth',
+      status: 'failed',
+      fix: expect.stringMatching(/.+/) as string,
+    });
     expect(text).not.toMatch(/canary|sent"/);
     answer = () => httpAnswer(429, '', { Connection: 'close' });
     expect((await test(name)).json).toMatchObject({ status: 'warnings' });

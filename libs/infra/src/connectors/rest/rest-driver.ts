@@ -183,7 +183,10 @@ export class RestDriver extends ConnectorDriver {
     return authFindingOf(config, tool, await this.callTool({ call, config, tool }));
   }
 
-  private async call(call: Omit<ConnectorCall, 'agent' | 'recordProgress'>, alsoSensitive: readonly JsonValue[] = []): Promise<EndedCall> {
+  private async call(
+    call: Omit<ConnectorCall, 'agent' | 'recordProgress'>,
+    alsoSensitive: readonly JsonValue[] = [],
+  ): Promise<EndedCall> {
     const config = restConfigOf(call.connector.config);
     const tool = toolNamed(call.connector.config, call.toolName);
     if (tool === undefined) return withoutAnswer(failedOutcome('tool_unknown', TOOL_GONE));
