@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { digestOf } from '#libs/crypto';
+import { digestOf, newSalt } from '#libs/crypto';
 import { BrokenStream, DamagedPayload, type Payload, type PayloadStore } from '#libs/domain/kernel';
 import { TEST_ORG, testId } from '../support/given-log.js';
 import { contractOnRows, type RowsUnderTest } from './rows-under-test.js';
@@ -54,6 +54,24 @@ export const payloadStoreContract = (adapter: string, start: () => Promise<Paylo
       await Promise.all(Array.from({ length: 20 }, () => payloads.one.put(payloadOf(1))));
       await payloads.other.put(payloadOf(1));
       expect(await read(payloads.one, payloadOf(1))).toBe(payloadOf(1).body);
+    });
+
+    it('keeps every salt that a payload was put with, each once, beside a body that was put once', async () => {
+      const [one, other, third] = [newSalt(), newSalt(), newSalt()];
+      const { owner, kind, digest, body } = payloadOf(1);
+      const salted = () => payloads.other.salted(owner, kind, digest);
+      expect(await salted()).toBeNull();
+      await payloads.one.put(payloadOf(1));
+      expect(await salted()).toEqual({ body, salts: [] });
+      await Promise.all([one, other, one].map((salt) => payloads.one.put(payloadOf(1, { salt }))));
+      await payloads.other.put(payloadOf(1, { salt: third }));
+      await payloads.one.put(payloadOf(1));
+      const found = await salted();
+      expect([found?.body, new Set(found?.salts), found?.salts.length]).toEqual([
+        body,
+        new Set([one, other, third]),
+        3,
+      ]);
     });
 
     it.each(['policy_input', 'result'] as const)(

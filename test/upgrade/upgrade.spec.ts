@@ -29,6 +29,12 @@ const catalog = (place: string): readonly string[] => [
   `select pg_get_functiondef(p.oid) as line from pg_proc p join pg_namespace n on n.oid = pronamespace where ${OURS}`,
 ];
 
+/** With other parameters a function is another one, and the old one stays (docs/change-a-schema.md). */
+const LEFT = [
+  /^CREATE OR REPLACE FUNCTION gate\.append\([^)]*in_bodies text\[\]\)/,
+  /^CREATE OR REPLACE FUNCTION gate\.append_accompanied\([^)]*in_bodies text\[\]\)/,
+];
+
 const CATALOG = catalog('row_number() over (partition by c.oid order by attnum)');
 /** For tables to which columns were added: they stand behind the others. */
 const CATALOG_BUT_PLACES = catalog(`'anywhere'`);
@@ -50,6 +56,13 @@ describe('a database that 0.1.0 made, with data in it', () => {
     await client.connect();
     clients.push(client);
     return client;
+  };
+  /** Without the functions that stay for programs of the version before: both must be there. */
+  const ownLinesOf = async (client: pg.Client, sql: string): Promise<readonly string[]> => {
+    const lines = await linesOf(client, sql);
+    const left = lines.filter((line) => LEFT.some((of) => of.test(line)));
+    if (sql.includes('pg_get_functiondef')) expect(left).toHaveLength(LEFT.length);
+    return lines.filter((line) => !left.includes(line));
   };
   const linesOf = async (client: pg.Client, sql: string): Promise<readonly string[]> =>
     (await client.query<{ line: string }>(sql)).rows.map(({ line }) => line).sort();
@@ -91,7 +104,7 @@ describe('a database that 0.1.0 made, with data in it', () => {
 
     await upgrade(fresh.connectionString);
     const other = await clientOf(fresh);
-    for (const sql of CATALOG) expect(await linesOf(client, sql)).toEqual(await linesOf(other, sql));
+    for (const sql of CATALOG) expect(await ownLinesOf(client, sql)).toEqual(await linesOf(other, sql));
   });
 
   it('that lacks what 0.1.0 added to tables of its own beginnings gets it', async () => {
@@ -117,7 +130,7 @@ describe('a database that 0.1.0 made, with data in it', () => {
       from information_schema.columns where table_schema not in ('pg_catalog', 'information_schema')`;
     expect(await linesOf(client, columns)).toEqual(await linesOf(await clientOf(fresh), columns));
     for (const sql of CATALOG_BUT_PLACES) {
-      expect(await linesOf(client, sql)).toEqual(await linesOf(await clientOf(fresh), sql));
+      expect(await ownLinesOf(client, sql)).toEqual(await linesOf(await clientOf(fresh), sql));
     }
     await client.end();
     clients.splice(clients.indexOf(client), 1);

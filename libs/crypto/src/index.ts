@@ -9,6 +9,16 @@ export {
 } from './action-mark.js';
 export { decodeBase64url, decodeHex, EncodingError, encodeBase64url, encodeHex } from './base64url.js';
 export { type CanonicalArguments, checkArguments } from './call-arguments.js';
+export {
+  commitmentOf,
+  type CommittedValue,
+  commitUnder,
+  isSalt,
+  newSalt,
+  type Salt,
+  SALT_PATTERN,
+  saltFor,
+} from './commitment.js';
 export { type Digest, DIGEST_PATTERN, digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
 export { canonicalBytes, CanonicalizationError, canonicalize } from './jcs.js';
 export {

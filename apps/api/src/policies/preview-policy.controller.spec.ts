@@ -37,6 +37,9 @@ class SomePayloads extends PayloadStore {
   override get(owner: string): Promise<string | null> {
     return Promise.resolve(this.bodyOf(owner));
   }
+  override salted(): Promise<null> {
+    return Promise.reject(new Error('a preview needs no salts'));
+  }
 }
 
 const preview = async ({

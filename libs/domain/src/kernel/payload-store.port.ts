@@ -1,4 +1,4 @@
-import type { Digest } from '#libs/crypto';
+import type { Digest, Salt } from '#libs/crypto';
 import type { Payload, PayloadKind } from './payload.js';
 
 /**
@@ -15,4 +15,13 @@ export abstract class PayloadStore {
    * @throws {DamagedPayload} when the stored body has another digest; such a body is never returned
    */
   abstract get(owner: string, kind: PayloadKind, digest: Digest): Promise<string | null>;
+  /**
+   * As {@link get}, with the roots of the salts under which deeds may commit to it; none in rows of older versions.
+   * @throws {DamagedPayload} as {@link get}
+   */
+  abstract salted(
+    owner: string,
+    kind: PayloadKind,
+    digest: Digest,
+  ): Promise<{ readonly body: string; readonly salts: readonly Salt[] } | null>;
 }

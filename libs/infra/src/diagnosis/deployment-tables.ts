@@ -29,6 +29,7 @@ export const DEPLOYMENT_TABLES: Readonly<Record<string, readonly TablePrivilege[
   'gate.intent_nonces': ANY,
   'gate.liveness': ANY,
   'gate.open_executions': ANY,
+  'gate.payload_salts': REMOVED,
   'gate.payloads': REMOVED,
   'gate.retention': REPLACED,
   'idempotency.request': ANY,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#libs/crypto';
-import { BrokenStream, StoreUnavailable, type ActionId, type OrgId } from '#libs/domain/kernel';
+import { BrokenStream, saltedPayload, StoreUnavailable, type ActionId, type OrgId } from '#libs/domain/kernel';
 import type { RetentionCursor } from '#libs/domain/ledger';
 import { DAY_MS, RetentionScene } from '../../../../test/support/retention-scene.js';
 import { PostgresRetentionRows } from './postgres-retention-rows.js';
@@ -88,6 +88,22 @@ describe('retention: the bodies of an action', () => {
     }
     scene.pass(DEFAULT_MS + 1);
     expect(await round()).toBe(4);
+  });
+
+  it('go with the salts under which deeds commit to them, and no others go', async () => {
+    const [due, young] = (await days(2)) as [ActionId, ActionId];
+    const body = '{"late":true}';
+    for (const owner of [due, young]) {
+      await scene.payloads.put(saltedPayload({ owner, org, kind: 'result', digest: digestOf(body), body }));
+    }
+    const salted = async (): Promise<readonly string[]> =>
+      (await scene.pool.query<{ owner: string }>('select distinct owner from gate.payload_salts')).rows
+        .map(({ owner }) => owner)
+        .sort();
+    expect(await salted()).toEqual([due, young].sort());
+    scene.pass(DEFAULT_MS - DAY_MS);
+    await round();
+    expect(await salted()).toEqual([young]);
   });
 
   it('stay if the log does not have the organization', async () => {

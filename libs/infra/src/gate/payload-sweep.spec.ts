@@ -2,7 +2,13 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { digestOf, type Digest } from '#libs/crypto';
 import { type ActionEvent, GATE_DEFAULTS, PayloadSweeper, type PayloadPage, type PayloadRow } from '#libs/domain/gate';
-import { type EventStore, type PayloadKind, StoreUnavailable, UnknownEventType } from '#libs/domain/kernel';
+import {
+  saltedPayload,
+  type EventStore,
+  type PayloadKind,
+  StoreUnavailable,
+  UnknownEventType,
+} from '#libs/domain/kernel';
 import { MemoryEventStore, PostgresEventStore } from '#libs/infra/event-store';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import {
@@ -61,7 +67,7 @@ const lateReport = (number: number, digest: Digest): ActionEvent => ({
 /** Stores a row that looks `ageMs` old. */
 const stored = async (number: number, kind: PayloadKind, digest: Digest, ageMs = HOUR_MS + 1_000): Promise<void> => {
   const owner = testId('act', number);
-  await payloads.put({ owner, org: TEST_ORG, kind, digest, body: '{}' });
+  await payloads.put(saltedPayload({ owner, org: TEST_ORG, kind, digest, body: '{}' }));
   await pool.query(
     `update gate.payloads set created_at = now() - $4 * interval '1 millisecond'
       where owner = $1 and kind = $2 and digest = $3`,
@@ -96,6 +102,15 @@ describe('payload sweep: a payload that no event names is removed', () => {
     await log.append(action(1), ...started(1));
     expect(await sweep()).toBe(1);
     expect(await digestsLeft()).toEqual([inputOf(1)]);
+  });
+
+  it('with its salts, and leaves those of others', async () => {
+    await stored(1, 'policy_input', inputOf(1));
+    await stored(1, 'policy_input', digestOf('input of the loser'));
+    await log.append(action(1), ...started(1));
+    await sweep();
+    const { rows } = await pool.query<{ digest: string }>('select digest from gate.payload_salts');
+    expect(rows.map(({ digest }) => digest)).toEqual([inputOf(1)]);
   });
 
   it('the policy input of a submission that was abandoned', async () => {

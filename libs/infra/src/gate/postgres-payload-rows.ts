@@ -59,6 +59,11 @@ export class PostgresPayloadRows extends PayloadRows {
            returning name
          ), removed as (
            delete from gate.payloads where number = any($5::bigint[]) and exists (select from moved)
+           returning owner, kind, digest
+         ), unsalted as (
+           delete from gate.payload_salts using removed
+            where (payload_salts.owner, payload_salts.kind, payload_salts.digest)
+                = (removed.owner, removed.kind, removed.digest)
          )
          select from moved`,
         [CHECKPOINT, await this.store.storeId(), String(from), String(to), orphans.map(({ number }) => String(number))],

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { PayloadsBesideLog } from '#libs/infra/event-store';
 import { answered, textArray } from '#libs/infra/postgres';
 import { GatheredCalls } from '#libs/infra/runtime';
-import type { Digest } from '#libs/crypto';
+import type { Digest, Salt } from '#libs/crypto';
 import { PayloadStore, requireUndamaged, type Payload, type PayloadKind } from '#libs/domain/kernel';
 import { payloadArrays } from './payload-arrays.js';
 
@@ -93,12 +93,30 @@ export class PostgresPayloadStore extends PayloadStore implements PayloadsBeside
     return body;
   }
 
+  override async salted(
+    owner: string,
+    kind: PayloadKind,
+    digest: Digest,
+  ): Promise<{ readonly body: string; readonly salts: readonly Salt[] } | null> {
+    const { rows } = await answered(
+      this.pool.query<{ body: string; salts: readonly Salt[] }>({
+        name: 'payload-salted',
+        text: `select body, array(select salt from gate.payload_salts where (owner, kind, digest) = ($1, $2, $3)) as salts
+          from gate.payloads where (owner, kind, digest) = ($1, $2, $3)`,
+        values: [owner, kind, digest],
+      }),
+    );
+    const [row] = rows;
+    if (row === undefined) return null;
+    requireUndamaged({ owner, kind, digest, body: row.body });
+    return row;
+  }
+
   private async putAll(payloads: readonly Payload[]): Promise<readonly void[]> {
     await answered(
       this.pool.query({
         name: 'payload-put',
-        text: `insert into gate.payloads (owner, kind, digest, org, body)
-          select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) on conflict do nothing`,
+        text: 'select gate.put_payloads($1, $2, $3, $4, $5, $6)',
         values: [...payloadArrays(payloads)],
       }),
     );

@@ -19,6 +19,8 @@ const REMOVE = `
     delete from gate.payloads
      where owner = any($6::text[]) and org = $1 and exists (select from moved)
     returning owner
+  ), unsalted as (
+    delete from gate.payload_salts where owner = any($6::text[]) and exists (select from moved)
   )
   select (select count(*) from moved) as moved, (select count(*) from removed) as removed`;
 

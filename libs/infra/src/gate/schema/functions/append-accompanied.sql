@@ -7,7 +7,7 @@ create or replace function gate.append_accompanied(
   in_streams text[], in_expected bigint[],
   in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
   in_requiring text[], in_required text[], in_required_revisions bigint[],
-  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
+  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[], in_salts text[]
 ) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint, is_accompanied boolean)
 language plpgsql volatile
 as $function$
@@ -20,8 +20,7 @@ begin
 
   perform pg_advisory_xact_lock(4701);
   if cardinality(in_owners) > 0 then
-    insert into gate.payloads (owner, kind, digest, org, body)
-      select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
+    perform gate.put_payloads(in_owners, in_kinds, in_digests, in_orgs, in_bodies, in_salts);
   end if;
 
   insert into event_store.events (position, stream, revision, id, type, data, metadata)

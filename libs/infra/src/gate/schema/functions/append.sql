@@ -5,14 +5,13 @@ create or replace function gate.append(
   in_streams text[], in_expected bigint[],
   in_event_streams text[], in_revisions bigint[], in_ids uuid[], in_types text[], in_data text[], in_metadata text[],
   in_requiring text[], in_required text[], in_required_revisions bigint[],
-  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[]
+  in_owners text[], in_kinds text[], in_digests text[], in_orgs text[], in_bodies text[], in_salts text[]
 ) returns table (stream text, is_recorded boolean, revision bigint, log_position bigint)
 language plpgsql volatile
 as $function$
 begin
   perform pg_advisory_xact_lock(4701);
-  insert into gate.payloads (owner, kind, digest, org, body)
-    select * from unnest(in_owners, in_kinds, in_digests, in_orgs, in_bodies) on conflict do nothing;
+  perform gate.put_payloads(in_owners, in_kinds, in_digests, in_orgs, in_bodies, in_salts);
   return query select * from event_store.append(
     in_streams, in_expected, in_event_streams, in_revisions, in_ids, in_types, in_data, in_metadata,
     in_requiring, in_required, in_required_revisions);
