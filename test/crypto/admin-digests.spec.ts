@@ -2,7 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestOf, digestOfJson, type Digest, type JsonObject, type JsonValue } from '#libs/crypto';
+import {
+  canonicalize,
+  commitmentOf,
+  digestOf,
+  type Digest,
+  type JsonObject,
+  type JsonValue,
+  newSalt,
+  saltFor,
+} from '#libs/crypto';
 import type { AgentEvent } from '#libs/domain/agents';
 import type { ConnectorEvent } from '#libs/domain/connectors';
 import { type Actor, type EventEnvelope, OPERATOR } from '#libs/domain/kernel';
@@ -21,6 +30,7 @@ const [connector, policy, webhook, key] = [testId('con', 5), testId('pol', 6), t
 const [version_id, replaced] = [testId('pv', 9), testId('pv', 10)];
 const at = NOW;
 const by: Actor = OPERATOR;
+const SALT = newSalt();
 const kid = '0123456789abcdef'.repeat(2);
 const [hash, otherHash] = [digestOf('one'), digestOf('other')];
 const record: KeyRecord = { key, prefix: 'abcd1234', hash: 'hashed', livemode: true };
@@ -133,12 +143,12 @@ const documentedDigest = (action: string, type: string, data: object): Digest =>
     expect(said, `${action} says nothing of ${name}`).toHaveProperty(name);
     object[name] = said[name] as JsonValue;
   }
-  return digestOfJson(object);
+  return commitmentOf(saltFor(SALT, 'data'), canonicalize(object));
 };
 
 const adminOf = (type: string, data: object) => {
   const act = adminActOf({ event: { type, data }, metadata: {}, recorded: {} } as unknown as EventEnvelope);
-  return act === null ? null : adminSections(act, OPERATOR).admin;
+  return act === null ? null : adminSections(act, OPERATOR, SALT).admin;
 };
 
 describe('the digest of a change is of what the page says', () => {
@@ -158,7 +168,7 @@ describe('the digest of a change is of what the page says', () => {
 
   it('of a seal key that was revoked', () => {
     const act = revocationAct(kid, reason, { seq: 12, body_hash: hash });
-    const { admin } = adminSections(act, OPERATOR);
+    const { admin } = adminSections(act, OPERATOR, SALT);
     const data = { kid, last_seq: 12, last_body_hash: hash };
     expect(admin?.data_digest).toBe(documentedDigest('seal_key.revoked', 'seal_key', data));
   });

@@ -144,10 +144,10 @@ word, sentence = text(256), text(4_096)
 kid = matches("[0-9a-f]{32}")
 reference = matches(r"[A-Za-z0-9._~:@/+=-]{1,256}")
 
-actor = closed(type=one_of("agent", "user", "admin_key", "operator", "system"), id=or_null(word))
+ACTOR = dict(type=one_of("agent", "user", "admin_key", "operator", "system"), id=or_null(word))
+actor = closed(**ACTOR)
 
-BODY = closed(
-    v=one_of("service.deed/1"),
+COMMON = dict(
     id=an_id("deed"),
     org=an_id("org"),
     seq=at_least(1),
@@ -168,20 +168,6 @@ BODY = closed(
         intent_signed=or_null(boolean),
         intent_hash=or_null(is_digest),
     ),
-    action=or_null(
-        closed(
-            id=an_id("act"),
-            tool=text(200),
-            tool_truncated=boolean,
-            mode=one_of("gateway", "proxy"),
-            livemode=boolean,
-            connector=or_null(an_id("con")),
-            tool_digest=or_null(is_digest),
-            args_digest=is_digest,
-            request_digest=is_digest,
-            created_at=timestamp,
-        )
-    ),
     policy=or_null(
         closed(
             outcome=one_of("allow", "deny", "require_approval"),
@@ -194,28 +180,6 @@ BODY = closed(
             policy_version=or_null(an_id("pv")),
             input_digest=or_null(is_digest),
             decided_at=timestamp,
-        )
-    ),
-    approval=or_null(
-        closed(
-            id=an_id("apr"),
-            status=one_of("approved", "denied", "expired", "cancelled"),
-            required=at_least(1),
-            countersigned=many(closed(by=an_id("usr"), at=timestamp), 64),
-            context_digest=is_digest,
-            expires_at=timestamp,
-            decided_at=timestamp,
-            decided_by=or_null(actor),
-        )
-    ),
-    execution=or_null(
-        closed(
-            status=one_of("succeeded", "failed", "unknown"),
-            attempts=at_least(0),
-            error_code=or_null(word),
-            result_digest=or_null(is_digest),
-            started_at=or_null(timestamp),
-            finished_at=timestamp,
         )
     ),
     witness=or_null(
@@ -237,6 +201,70 @@ BODY = closed(
         )
     ),
 )
+
+ACTION = dict(
+    id=an_id("act"),
+    tool=text(200),
+    tool_truncated=boolean,
+    mode=one_of("gateway", "proxy"),
+    livemode=boolean,
+    connector=or_null(an_id("con")),
+    tool_digest=or_null(is_digest),
+    args_digest=is_digest,
+    request_digest=is_digest,
+    created_at=timestamp,
+)
+
+APPROVAL = dict(
+    id=an_id("apr"),
+    status=one_of("approved", "denied", "expired", "cancelled"),
+    required=at_least(1),
+    context_digest=is_digest,
+    expires_at=timestamp,
+    decided_at=timestamp,
+)
+
+EXECUTION = dict(
+    status=one_of("succeeded", "failed", "unknown"),
+    attempts=at_least(0),
+    error_code=or_null(word),
+    result_digest=or_null(is_digest),
+    started_at=or_null(timestamp),
+    finished_at=timestamp,
+)
+
+WORD_OF_PERSON = dict(reason=or_null(is_digest), assertion=or_null(is_digest))
+
+FIRST_BODY = closed(
+    v=one_of("service.deed/1"),
+    action=or_null(closed(**ACTION)),
+    approval=or_null(
+        closed(
+            **APPROVAL, countersigned=many(closed(by=an_id("usr"), at=timestamp), 64), decided_by=or_null(actor)
+        )
+    ),
+    execution=or_null(closed(**EXECUTION)),
+    **COMMON,
+)
+
+SALTED_BODY = closed(
+    v=one_of("service.deed/2"),
+    action=or_null(closed(**ACTION, undo_of=or_null(an_id("act")))),
+    approval=or_null(
+        closed(
+            **APPROVAL,
+            countersigned=many(closed(by=an_id("usr"), at=timestamp, context=is_digest, **WORD_OF_PERSON), 64),
+            decided_by=or_null(closed(**ACTOR, **WORD_OF_PERSON)),
+        )
+    ),
+    execution=or_null(closed(**EXECUTION, first_sent_at=or_null(timestamp), message=or_null(is_digest))),
+    **COMMON,
+)
+
+
+def BODY(value):
+    return FIRST_BODY(value) or SALTED_BODY(value)
+
 
 MANIFEST = closed(
     **{"from": or_null(timestamp)},
@@ -284,6 +312,7 @@ def keeps_the_rules(body):
             kind == "amendment" or (approval is not None) == (kind == "action" and asks_people(policy)),
             approval is None or is_signed(approval),
             approval is None or is_decided_by_whom_it_may(approval, who),
+            approval is None or only_people_give_reasons(approval["decided_by"]),
             body["execution"] is None or (kind != "admin" and (approval is None or approval["status"] == "approved")),
             body["witness"] is not None if kind == "amendment" else kind == "action" or body["witness"] is None,
             kind != "admin" or body["cost"] is None,
@@ -316,6 +345,10 @@ def is_decided_by_whom_it_may(approval, who):
     if by is None or status == "expired":
         return by is None and status == "expired"
     return names_an_actor(by, who) and (status == "cancelled" or by["type"] == "user")
+
+
+def only_people_give_reasons(by):
+    return by is None or by["type"] == "user" or (by.get("reason"), by.get("assertion")) == (None, None)
 
 
 def revokes(body):

@@ -21,7 +21,7 @@ const positionOf = (seq: number) =>
 const bodyAt = (seq: number, change: Partial<DeedBodyInput> = {}) =>
   bodyAfter(positionOf(seq), KEY.publicKey.kid, change);
 
-const [DENIED, EXECUTED, ADMIN] = [1, 2, 3];
+const [DENIED, EXECUTED, ADMIN, FIRST_EXECUTED] = [1, 2, 3, 5];
 
 const refusal = (action: () => unknown): string => {
   try {
@@ -72,6 +72,7 @@ describe('deed body', () => {
     const widest = (bytes: number): string => '\u0001'.repeat(bytes);
     const sentence = widest(MAX_SENTENCE_BYTES);
     const word = widest(MAX_WORD_BYTES);
+    const digest = digestOf('a value');
     const full = buildDeedBody({
       ...body,
       action: body.action && { ...body.action, tool: widest(200) },
@@ -87,8 +88,10 @@ describe('deed body', () => {
     const signer = (index: number) => `usr_${String(index).padStart(26, '0')}`;
     const widestApproval = approval && {
       ...approval,
-      countersigned: Array.from({ length: MAX_SIGNATURES }, (_, index) => ({ at: at(1), by: signer(index) })),
-      decided_by: { type: 'operator' as const, id: word },
+      countersigned: Array.from({ length: MAX_SIGNATURES }, (_, index) => ({
+        ...{ at: at(1), by: signer(index), context: digest, reason: digest, assertion: digest },
+      })),
+      decided_by: { type: 'operator' as const, id: word, reason: null, assertion: null },
     };
     const cancelled = buildDeedBody({
       ...full,
@@ -144,7 +147,11 @@ describe('deed body: the closed schema', () => {
     [EXECUTED, 'action.__proto__x', 1, 'action.__proto__x'],
     [EXECUTED, 'cost', undefined, 'cost'],
     [EXECUTED, 'who.actor.id', undefined, 'who.actor.id'],
-    [EXECUTED, 'v', 'service.deed/2', 'v'],
+    [EXECUTED, 'v', 'service.deed/3', 'v'],
+    [EXECUTED, 'v', 'service.deed/1', 'action.undo_of'],
+    [FIRST_EXECUTED, 'v', 'service.deed/2', 'action.undo_of'],
+    [EXECUTED, 'execution.message', 'said', 'execution.message'],
+    [EXECUTED, 'execution.first_sent_at', undefined, 'execution.first_sent_at'],
     [EXECUTED, 'id', 'deed_00000000000000000000000000', 'id'],
     [EXECUTED, 'org', 'org_1', 'org'],
     [EXECUTED, 'seq', 0, 'seq'],
@@ -186,6 +193,9 @@ describe('deed body: the closed schema', () => {
 });
 
 const [COUNTERSIGNED, DECIDED_BY] = ['approval.countersigned', 'approval.decided_by'];
+const ASSERTED = 'approval.decided_by.assertion';
+/** What stands in the newest format where nobody gave a reason. */
+const WORDLESS = { reason: null, assertion: null };
 
 describe('deed body: rules between members', () => {
   const policy = bodyAt(EXECUTED).policy as JsonValue;
@@ -224,12 +234,16 @@ describe('deed body: rules between members', () => {
     { type: 'operator', id: null },
     { type: 'system', id: null },
   ])('anybody may have cancelled: $type', (by) =>
-    expect(() => parseDeedBody(changedAt(approvalBody('cancelled'), 'approval.decided_by', by))).not.toThrow(),
+    expect(() =>
+      parseDeedBody(changedAt(approvalBody('cancelled'), 'approval.decided_by', { ...by, ...WORDLESS })),
+    ).not.toThrow(),
   );
 
   const [anna = '', ben = ''] = PEOPLE;
-  const signed = (...people: readonly string[]) => people.map((by) => ({ at: at(1), by }));
+  const signed = (...people: readonly string[]) =>
+    people.map((by) => ({ at: at(1), by, context: digestOf('context'), ...WORDLESS }));
   const execution = bodyAt(EXECUTED).execution as JsonValue;
+  const byAgent = { id: agent, type: 'agent', ...WORDLESS };
   it.each<[string, (typeof STATUSES)[number], string, JsonValue, string]>([
     ['what nobody asked people about has none', 'approved', 'policy.outcome', 'allow', 'approval'],
     ['what people were asked about has one', 'denied', 'approval', null, 'approval'],
@@ -237,12 +251,32 @@ describe('deed body: rules between members', () => {
     ['nobody signs twice', 'approved', 'approval.countersigned', signed(anna, ben, anna), COUNTERSIGNED],
     ['nobody signs twice what is denied', 'denied', 'approval.countersigned', signed(anna, anna), COUNTERSIGNED],
     ['a person says yes', 'approved', 'approval.decided_by', null, DECIDED_BY],
-    ['only a person says yes', 'approved', 'approval.decided_by', { id: agent, type: 'agent' }, DECIDED_BY],
-    ['a person says no', 'denied', 'approval.decided_by', { id: null, type: 'system' }, DECIDED_BY],
-    ['a person has an id', 'denied', 'approval.decided_by', { id: agent, type: 'user' }, DECIDED_BY],
-    ['nobody lets it expire', 'expired', 'approval.decided_by', { id: anna, type: 'user' }, DECIDED_BY],
+    [
+      'only a person says yes',
+      'approved',
+      'approval.decided_by',
+      { id: agent, type: 'agent', ...WORDLESS },
+      DECIDED_BY,
+    ],
+    ['a person says no', 'denied', 'approval.decided_by', { id: null, type: 'system', ...WORDLESS }, DECIDED_BY],
+    ['a person has an id', 'denied', 'approval.decided_by', { id: agent, type: 'user', ...WORDLESS }, DECIDED_BY],
+    ['nobody lets it expire', 'expired', 'approval.decided_by', { id: anna, type: 'user', ...WORDLESS }, DECIDED_BY],
     ['somebody cancels', 'cancelled', 'approval.decided_by', null, DECIDED_BY],
-    ['another agent cannot cancel', 'cancelled', 'approval.decided_by', { id: anna, type: 'agent' }, DECIDED_BY],
+    [
+      'another agent cannot cancel',
+      'cancelled',
+      'approval.decided_by',
+      { id: anna, type: 'agent', ...WORDLESS },
+      DECIDED_BY,
+    ],
+    [
+      'only a person gives a reason',
+      'cancelled',
+      'approval.decided_by',
+      { ...byAgent, reason: digestOf('a') },
+      ASSERTED,
+    ],
+    ['only a person asserts', 'cancelled', 'approval.decided_by', { ...byAgent, assertion: digestOf('a') }, ASSERTED],
     ['it has its time, whatever came of it', 'expired', 'approval.decided_at', null, 'approval.decided_at'],
     ['what is denied does not run', 'denied', 'execution', execution, 'execution'],
     ['what expires does not run', 'expired', 'execution', execution, 'execution'],

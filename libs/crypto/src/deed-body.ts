@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
 import { SchemaError } from './closed-schema.js';
-import { DEED_VERSION, type DeedBody, deedSchema, MAX_DEED_BYTES } from './deed-schema.js';
+import {
+  type DeedBody,
+  deedSchema,
+  FIRST_DEED_VERSION,
+  type FirstDeedBody,
+  firstDeedSchema,
+  MAX_DEED_BYTES,
+  type SaltedDeedBody,
+} from './deed-schema.js';
 import { KID_PATTERN } from './ed25519.js';
 import { deriveDeedId, isId } from './ids.js';
 import { CanonicalizationError, canonicalize, canonicalizeByHand } from './jcs.js';
@@ -20,30 +28,36 @@ export class DeedBodyError extends Error {
   }
 }
 
-/** What its maker says of a deed. The version is ours; the id follows from the organization and the source event. */
-export type DeedBodyInput = Omit<DeedBody, 'v' | 'id'>;
+/**
+ * What its maker says of a deed. The id follows from the organization and the source event. Whether the sections are
+ * those of the format is judged with the rest, on the bytes.
+ */
+export type DeedBodyInput = {
+  readonly [Member in Exclude<keyof DeedBody, 'id'>]: FirstDeedBody[Member] | SaltedDeedBody[Member];
+};
 
 const PROFILE = bodyProfile({ maxBytes: MAX_DEED_BYTES, maxDepth: 8, integersOnly: true });
 
 /** Completes a body, its members in canonical order. Whether it is one is judged by `encodeDeedBody`, on the bytes. */
-export const buildDeedBody = (input: DeedBodyInput): DeedBody => ({
-  action: input.action,
-  admin: input.admin,
-  approval: input.approval,
-  chain: input.chain,
-  cost: input.cost,
-  execution: input.execution,
-  id: deriveDeedId(input.org, input.source.event_id),
-  issued_at: input.issued_at,
-  kind: input.kind,
-  org: input.org,
-  policy: input.policy,
-  seq: input.seq,
-  source: input.source,
-  v: DEED_VERSION,
-  who: input.who,
-  witness: input.witness,
-});
+export const buildDeedBody = (input: DeedBodyInput): DeedBody =>
+  ({
+    action: input.action,
+    admin: input.admin,
+    approval: input.approval,
+    chain: input.chain,
+    cost: input.cost,
+    execution: input.execution,
+    id: deriveDeedId(input.org, input.source.event_id),
+    issued_at: input.issued_at,
+    kind: input.kind,
+    org: input.org,
+    policy: input.policy,
+    seq: input.seq,
+    source: input.source,
+    v: input.v,
+    who: input.who,
+    witness: input.witness,
+  }) as DeedBody;
 
 /**
  * The canonical bytes of a body: what is hashed, sealed and stored for ever. Our own reader must take them, and two
@@ -82,12 +96,15 @@ export const parseDeedBodyStrictly = (bytes: Uint8Array): DeedBody => {
 const readWholeBody = (bytes: Uint8Array): DeedBody | null => {
   if (bytes.byteLength > MAX_DEED_BYTES || !isUtf8(bytes)) return null;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  if (!CANONICAL_BODY.test(text)) return null;
+  // In canonical JSON only the member itself is spelled so: within a text its quotes are escaped.
+  const expression = text.includes(`"v":"${FIRST_DEED_VERSION}"`) ? CANONICAL_FIRST_BODY : CANONICAL_BODY;
+  if (!expression.test(text)) return null;
   const body = JSON.parse(text) as DeedBody;
   return brokenRule(body) === null ? body : null;
 };
 
 const CANONICAL_BODY = new RegExp(`^${deedSchema.canonical}$`);
+const CANONICAL_FIRST_BODY = new RegExp(`^${firstDeedSchema.canonical}$`);
 
 const parseStrictly = (bytes: Uint8Array): JsonValue => {
   try {
@@ -122,9 +139,12 @@ const withMembersInOrder = (value: JsonValue): JsonValue => {
   return ordered;
 };
 
+const isFirst = (value: JsonValue): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && value['v'] === FIRST_DEED_VERSION;
+
 const checkDeedBody = (value: JsonValue): DeedBody => {
   try {
-    const body = deedSchema(value);
+    const body = isFirst(value) ? firstDeedSchema(value) : deedSchema(value);
     const path = brokenRule(body);
     if (path !== null) throw new SchemaError('value', path);
     return body;
@@ -148,6 +168,7 @@ const RULES: readonly (readonly [path: string, holds: (body: DeedBody) => boolea
   ['approval', ({ kind, approval, policy }) => isAsked(kind, policy) === (approval !== null) || kind === 'amendment'],
   ['approval.countersigned', ({ approval }) => approval === null || isSigned(approval)],
   ['approval.decided_by', ({ approval, who }) => approval === null || isDecidedBy(approval, who.agent)],
+  ['approval.decided_by.assertion', ({ approval }) => approval === null || onlyPeopleAssert(approval)],
   ['execution', ({ kind, execution, approval }) => execution === null || (kind !== 'admin' && mayHaveRun(approval))],
   ['witness', ({ kind, witness }) => (kind === 'amendment' ? witness !== null : kind === 'action' || witness === null)],
   ['cost', ({ kind, cost }) => kind !== 'admin' || cost === null],
@@ -174,6 +195,10 @@ const isDecidedBy = ({ status, decided_by: by }: Approval, agent: string | null)
   if (status === 'expired') return by === null;
   return by !== null && isActorId(by, agent) && (status === 'cancelled' || by.type === 'user');
 };
+
+/** In the first format nobody asserts anything. */
+const onlyPeopleAssert = ({ decided_by: by }: Approval): boolean =>
+  by === null || by.type === 'user' || !('assertion' in by) || (by.assertion === null && by.reason === null);
 
 const mayHaveRun = (approval: Approval | null): boolean => approval === null || approval.status === 'approved';
 

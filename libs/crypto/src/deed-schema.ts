@@ -14,8 +14,11 @@ import {
 } from './closed-schema.js';
 import { KID_PATTERN } from './ed25519.js';
 
-/** The format of a deed body. Another format is another schema, never a change of this one. */
-export const DEED_VERSION = 'service.deed/1';
+/** The first format of a deed body. Another format is another schema, never a change of this one. */
+export const FIRST_DEED_VERSION = 'service.deed/1';
+
+/** The format of deeds that hold salted commitments in place of plain digests. */
+export const DEED_VERSION = 'service.deed/2';
 
 /** A tool's full name has at most 200 bytes (rule FORM-4); a longer one is cut and says so. */
 export const MAX_TOOL_BYTES = 200;
@@ -63,7 +66,12 @@ const source = closed({
 /** The link to the deed before (null at seq 1 only) and the key that sealed this one. */
 const chain = closed({ prev_hash: nullable(digest), kid });
 
-const actor = closed({ type: oneOf('agent', 'user', 'admin_key', 'operator', 'system'), id: nullable(word) });
+const actorMembers = {
+  type: oneOf('agent', 'user', 'admin_key', 'operator', 'system'),
+  id: nullable(word),
+} as const;
+
+const actor = closed(actorMembers);
 
 const who = closed({
   actor,
@@ -75,7 +83,7 @@ const who = closed({
   intent_hash: nullable(digest),
 });
 
-const action = closed({
+const actionMembers = {
   id: idOf('act'),
   tool: text(MAX_TOOL_BYTES),
   tool_truncated: boolean,
@@ -86,7 +94,12 @@ const action = closed({
   args_digest: digest,
   request_digest: digest,
   created_at: timestamp,
-});
+} as const;
+
+const firstAction = closed(actionMembers);
+
+/** `undo_of` is the action whose effect this one takes back. */
+const action = closed({ ...actionMembers, undo_of: nullable(idOf('act')) });
 
 const policy = closed({
   outcome: oneOf('allow', 'deny', 'require_approval'),
@@ -102,25 +115,42 @@ const policy = closed({
 });
 
 /** `context_digest` is of what the person saw whose word ended it, or of what was to be seen at first where no person did. */
-const approval = closed({
+const approvalMembers = {
   id: idOf('apr'),
   status: oneOf('approved', 'denied', 'expired', 'cancelled'),
   required: integer(1),
-  countersigned: list(closed({ by: idOf('usr'), at: timestamp }), MAX_SIGNATURES),
   context_digest: digest,
   expires_at: timestamp,
   decided_at: timestamp,
+} as const;
+
+const firstApproval = closed({
+  ...approvalMembers,
+  countersigned: list(closed({ by: idOf('usr'), at: timestamp }), MAX_SIGNATURES),
   decided_by: nullable(actor),
 });
 
-const execution = closed({
+/** What a person gave with a yes or a no: why, and the assertion of a passkey. */
+const wordOfPerson = { reason: nullable(digest), assertion: nullable(digest) } as const;
+
+const approval = closed({
+  ...approvalMembers,
+  countersigned: list(closed({ by: idOf('usr'), at: timestamp, context: digest, ...wordOfPerson }), MAX_SIGNATURES),
+  decided_by: nullable(closed({ ...actorMembers, ...wordOfPerson })),
+});
+
+const executionMembers = {
   status: oneOf('succeeded', 'failed', 'unknown'),
   attempts: integer(0),
   error_code: nullable(word),
   result_digest: nullable(digest),
   started_at: nullable(timestamp),
   finished_at: timestamp,
-});
+} as const;
+
+const firstExecution = closed(executionMembers);
+
+const execution = closed({ ...executionMembers, first_sent_at: nullable(timestamp), message: nullable(digest) });
 
 const witness = closed({
   level: oneOf('L0', 'L1', 'L2'),
@@ -140,9 +170,8 @@ const admin = closed({
   data_digest: nullable(digest),
 });
 
-/** Every member of a deed body, in the order in which faults are reported. */
-export const deedSchema = closed({
-  v: oneOf(DEED_VERSION),
+/** The members that both formats have, in the order in which faults are reported. */
+const common = {
   id: idOf('deed'),
   org: idOf('org'),
   seq: integer(1),
@@ -151,6 +180,25 @@ export const deedSchema = closed({
   source,
   chain,
   who,
+} as const;
+
+/** Every member of a deed body of format `service.deed/1`, in the order in which faults are reported. */
+export const firstDeedSchema = closed({
+  v: oneOf(FIRST_DEED_VERSION),
+  ...common,
+  action: nullable(firstAction),
+  policy: nullable(policy),
+  approval: nullable(firstApproval),
+  execution: nullable(firstExecution),
+  witness: nullable(witness),
+  cost: nullable(cost),
+  admin: nullable(admin),
+});
+
+/** Every member of a deed body of format `service.deed/2`. */
+export const deedSchema = closed({
+  v: oneOf(DEED_VERSION),
+  ...common,
   action: nullable(action),
   policy: nullable(policy),
   approval: nullable(approval),
@@ -161,4 +209,10 @@ export const deedSchema = closed({
 });
 
 /** A deed body of format `service.deed/1`. Its member names are those of the sealed bytes. */
-export type DeedBody = Checked<typeof deedSchema>;
+export type FirstDeedBody = Checked<typeof firstDeedSchema>;
+
+/** A deed body of format `service.deed/2`. */
+export type SaltedDeedBody = Checked<typeof deedSchema>;
+
+/** A deed body of any format that there is: chains mix them. */
+export type DeedBody = FirstDeedBody | SaltedDeedBody;

@@ -88,6 +88,8 @@ export {
   CURRENCY_PATTERN,
   DEED_VERSION,
   type DeedBody,
+  FIRST_DEED_VERSION,
+  type FirstDeedBody,
   MAX_DEED_BYTES,
   MAX_SENTENCE_BYTES,
   MAX_SIGNATURES,
@@ -95,6 +97,7 @@ export {
   MAX_WITNESS_REASONS,
   MAX_WORD_BYTES,
   REFERENCE_PATTERN,
+  type SaltedDeedBody,
 } from './deed-schema.js';
 export {
   BUNDLE_MEDIA_TYPE,

@@ -193,8 +193,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     breaks: 'INV-15',
     changes: [
       {
-        text: 'key: submission.key,\n\t\t\ton_behalf_of: submission.on_behalf_of,',
-        becomes: `key: submission.key,\n\t\t\ton_behalf_of: ${JSON.stringify(UPSTREAM_TOKEN)},`,
+        text: 'key: submission.key,\n\ton_behalf_of: submission.on_behalf_of,',
+        becomes: `key: submission.key,\n\ton_behalf_of: ${JSON.stringify(UPSTREAM_TOKEN)},`,
       },
     ],
   },

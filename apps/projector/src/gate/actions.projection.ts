@@ -108,6 +108,9 @@ const counted = (listed = UNKNOWN_ACTION) => {
   return action.state === 'none' || action.state === 'abandoned' ? null : countedAs(action, seal !== null);
 };
 
+/** No deed is made from rows, so what deeds commit to is left out of them. */
+const withoutCommitments = ({ commitments: _, ...folded }: LivingAction): LivingAction => folded;
+
 const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
   // An abandoned id never became an action.
   if (action.state === 'none' || action.state === 'abandoned') return [];
@@ -126,7 +129,7 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
       state: seal ? 'sealed' : action.state,
       deed: seal?.deed ?? null,
       sealedAt: seal?.at ?? null,
-      folded: action,
+      folded: withoutCommitments(action),
     },
   ];
 };

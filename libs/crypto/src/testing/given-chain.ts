@@ -1,7 +1,7 @@
 /** Chains for tests: real keys, real seals, deeds of every shape. Nothing in the service imports this. */
 import { buildDeedBody, type DeedBodyInput, encodeDeedBody } from '../deed-body.js';
 import { type ChainPosition, type SealKeyEntry, startOfChain } from '../deed-chain.js';
-import type { DeedBody } from '../deed-schema.js';
+import { DEED_VERSION, type DeedBody, FIRST_DEED_VERSION } from '../deed-schema.js';
 import { digestOf, sha256Hex } from '../digest.js';
 import { SigningKey } from '../ed25519.js';
 import { encodeId } from '../ids.js';
@@ -44,6 +44,9 @@ const uuidFrom = (text: string): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
 };
 
+/** Three deeds in the newest format, three in the first one, and so on: every kind in each. */
+const isInFirstFormat = (seq: number): boolean => Math.floor((seq - 1) / 3) % 2 === 1;
+
 const NOTHING = { action: null, policy: null, approval: null, execution: null, witness: null, cost: null, admin: null };
 const AGENT = idFrom('agt', 'agent');
 
@@ -68,6 +71,7 @@ const agentCall = (seq: number): Pick<DeedBodyInput, 'who' | 'action'> => ({
     args_digest: digestOf(`args ${seq}`),
     request_digest: digestOf(`request ${seq}`),
     created_at: at(seq),
+    ...(isInFirstFormat(seq) ? {} : { undo_of: seq % 2 === 1 ? null : idFrom('act', `undone ${seq}`) }),
   },
 });
 
@@ -92,12 +96,18 @@ export const approvalAt = (
   status: 'approved' | 'denied' | 'expired' | 'cancelled',
 ): Pick<DeedBodyInput, 'who' | 'action' | 'policy' | 'approval'> & Partial<DeedBodyInput> => {
   const [anna = '', ben = ''] = PEOPLE;
-  const signatures = [anna, ben].map((by, index) => ({ at: at(seq + index), by }));
+  const isFirst = isInFirstFormat(seq);
+  const word = isFirst ? {} : { reason: digestOf(`reason ${seq}`), assertion: digestOf(`assertion ${seq}`) };
+  const signatures = [anna, ben].map((by, index) => ({
+    at: at(seq + index),
+    by,
+    ...(isFirst ? {} : { context: digestOf(`context ${seq}`), ...word }),
+  }));
   const decidedBy = {
-    approved: { id: ben, type: 'user' as const },
-    denied: { id: ben, type: 'user' as const },
+    approved: { id: ben, type: 'user' as const, ...word },
+    denied: { id: ben, type: 'user' as const, ...word },
     expired: null,
-    cancelled: { id: AGENT, type: 'agent' as const },
+    cancelled: { id: AGENT, type: 'agent' as const, ...(isFirst ? {} : { reason: null, assertion: null }) },
   };
   return {
     ...agentCall(seq),
@@ -117,7 +127,7 @@ export const approvalAt = (
 };
 
 /** Executed, denied, and administrative deeds in turn. */
-const sectionsOf = (seq: number): Omit<DeedBodyInput, 'org' | 'seq' | 'issued_at' | 'source' | 'chain'> => {
+const sectionsOf = (seq: number): Omit<DeedBodyInput, 'v' | 'org' | 'seq' | 'issued_at' | 'source' | 'chain'> => {
   if (seq % 3 === 0) {
     const who = { ...agentCall(1).who, actor: { type: 'operator' as const, id: null }, agent: null, key: null };
     const target = { type: 'agent', id: AGENT };
@@ -137,6 +147,7 @@ const sectionsOf = (seq: number): Omit<DeedBodyInput, 'org' | 'seq' | 'issued_at
       result_digest: digestOf(`result ${seq}`),
       started_at: at(seq),
       finished_at: at(seq),
+      ...(isInFirstFormat(seq) ? {} : { first_sent_at: at(seq), message: null }),
     },
     witness: {
       level: 'L0',
@@ -158,6 +169,7 @@ export const bodyAfter = (position: ChainPosition, kid: string, change: Partial<
     issued_at: at(seq),
     source: { stream: `action-${idFrom('act', `action ${seq}`)}`, revision: seq, event_id: uuidFrom(`event ${seq}`) },
     chain: { prev_hash: position.bodyHash, kid },
+    v: isInFirstFormat(seq) ? FIRST_DEED_VERSION : DEED_VERSION,
     ...sectionsOf(seq),
     ...change,
   });

@@ -1,5 +1,6 @@
+import { newSalt } from '#libs/crypto';
 import type { CommandMetadata } from './command.js';
-import type { Decider } from './decider.js';
+import { categoryOf, type Decider } from './decider.js';
 import { DomainError } from './domain-error.js';
 import {
   encodeEvents,
@@ -85,7 +86,15 @@ export const eventMetadata = (metadata: CommandMetadata): EventMetadata => ({
   correlation: metadata.correlation ?? metadata.commandId,
   schema: EVENT_SCHEMA_VERSION,
   at: metadata.now,
+  ...(metadata.salt === undefined ? {} : { salt: metadata.salt }),
 });
+
+/**
+ * An admin deed commits to the data of its event, so such events have a salt. Actions are many, and most of their
+ * events say nothing that a deed commits to but by payloads: there the handler decides.
+ */
+const salted = (stream: string, metadata: CommandMetadata): CommandMetadata =>
+  metadata.salt !== undefined || categoryOf(stream) === 'action' ? metadata : { ...metadata, salt: newSalt() };
 
 /** Encodes the events for the revisions that follow `expectedRevision`, appends them, and returns them as recorded. */
 export const appendEvents = async <Event extends DomainEvent>(
@@ -96,7 +105,7 @@ export const appendEvents = async <Event extends DomainEvent>(
   metadata: CommandMetadata,
 ): Promise<readonly EventEnvelope<Event>[]> => {
   const first = expectedRevision === 'no_stream' ? 0 : expectedRevision + 1;
-  const meta = eventMetadata(metadata);
+  const meta = eventMetadata(salted(stream, metadata));
   const encoded = encodeEvents(events, meta, stream, first);
   const result: AppendResult = await store.append({ stream, expectedRevision, events: encoded });
   return events.map((event, index) => ({

@@ -1,4 +1,4 @@
-import { encodeHex } from '#libs/crypto';
+import { encodeHex, type Salt } from '#libs/crypto';
 import type { Clock, Randomness } from './clock.port.js';
 import { timestampOf, type Timestamp } from './timestamp.js';
 
@@ -37,4 +37,6 @@ export interface CommandMetadata {
   /** The id of the object that a chain of commands is about; defaults to the command id. */
   readonly correlation?: string;
   readonly now: Timestamp;
+  /** Of events whose handler commits to a part of them itself. Else an append that needs a salt takes a new one. */
+  readonly salt?: Salt;
 }

@@ -1,4 +1,4 @@
-import { sha256Hex } from '#libs/crypto';
+import { type Salt, sha256Hex } from '#libs/crypto';
 import { DamagedEvent } from './broken-stream.js';
 import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
@@ -44,6 +44,12 @@ export interface EventMetadata {
    * checkpoint.
    */
   readonly source?: EventPlace;
+  /**
+   * The root of the salts under which deeds commit to what stands in these events themselves: the data of an admin
+   * deed, a reason, a message. It stays as long as they do. Absent in events of actions that say nothing of the kind,
+   * and in those of versions that sealed plain digests.
+   */
+  readonly salt?: Salt;
 }
 
 /** How one event refers to another. Unlike a position, this stays the same when the log is copied to another store. */

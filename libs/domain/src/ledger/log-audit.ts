@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   digestOf,
+  FIRST_DEED_VERSION,
   isDigest,
   isDeedCoseSigned,
+  parseDeedBody,
   parsePublicKeyText,
   sealFault,
-  type Digest,
   type VerifiedPublicKey,
 } from '#libs/crypto';
 import {
@@ -18,7 +19,6 @@ import {
   START,
   streamRef,
   uuidOfHash,
-  type Actor,
   type EventEnvelope,
   type EventStore,
   type OrgId,
@@ -34,41 +34,20 @@ import type {
   AuditVerdict,
   ComparedPayload,
 } from './audit-verdict.js';
+import { type Awaited, AuditedLedger } from './audited-ledger.js';
 import { AuditedPayloads } from './audited-payloads.js';
-import { adminSections, type DeedSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import { deedBodyOf, deedEvent, deedMetadata } from './compose-deed.js';
 import { revocationAct } from './revocation.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 import { SEAL_KEYS_STREAM, sealKeyDecider, type SealKeys } from './seal-key.decider.js';
-import { ActionsInFlight, foldAction, placeOf, sealRequestOf } from './seal-source.js';
+import { ActionsInFlight, askedByAct, foldAction, placeOf, sealRequestOf } from './seal-source.js';
 
 const AMENDED: ActionEvent['type'] = 'WitnessAmended';
 const SEAL_KEYS = streamRef(sealKeyDecider, ONLY_STREAM);
 const FAULTS_KEPT = 100;
 /** Some 3 KB each. With more, the oldest is dropped, and its stream is read again when that action continues. */
 const IN_FLIGHT_MAX = 100_000;
-
-/** A deed that an event may ask for. Null sections: it turned out that the event asks for none of this organization. */
-interface Awaited {
-  readonly envelope: EventEnvelope;
-  sections(): DeedSections | null;
-}
-
-/** The last deed of a ledger under one key, and the place of its event. */
-type LastDeedOfKey = Pick<LedgerEvent['data'], 'seq' | 'body_hash' | 'issued_at'> &
-  Pick<RecordedEvent, 'stream' | 'revision'>;
-
-/** The state of one organization's ledger at the current place of the replay. */
-class AuditedLedger {
-  readonly awaited: Awaited[] = [];
-  readonly lastDeedByKey = new Map<string, LastDeedOfKey>();
-  previous: { seq: number; bodyHash: Digest | null; issuedAt: Timestamp | null } = {
-    seq: 0,
-    bodyHash: null,
-    issuedAt: null,
-  };
-}
 
 /**
  * Replays a log and derives from it, event by event, every deed that must exist, with the sealer's own fold but none of
@@ -225,7 +204,7 @@ export class LogAudit {
     const isAction = categoryOf(envelope.recorded.stream) === 'action';
     if (isAction) this.payloads.onEvent(org, envelope as EventEnvelope<ActionEvent>);
     const request = sealRequestOf(envelope, isAction ? this.actions.after(envelope) : null);
-    if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request.sections });
+    if (request) this.ledgerOf(org).awaited.push({ envelope, sections: () => request });
   }
 
   private onSealKey(envelope: EventEnvelope<SealKeyEvent>): void {
@@ -234,13 +213,12 @@ export class LogAudit {
     if (event.type === 'SealKeyRetired') this.onRetired(event.data);
     if (event.type !== 'SealKeyRevoked') return;
     const { kid, reason } = event.data;
-    const actor: Actor = { type: metadata.actor.type, id: metadata.actor.id };
     for (const ledger of this.ledgers.values()) {
       // Evaluated when the deed's turn comes: only then are all earlier events sealed, and the last deed under the key
       // known.
-      const sections = (): DeedSections | null => {
+      const sections: Awaited['sections'] = () => {
         const last = ledger.lastDeedByKey.get(kid);
-        return last ? adminSections(revocationAct(kid, reason, last), actor) : null;
+        return last ? askedByAct(revocationAct(kid, reason, last), metadata) : null;
       };
       ledger.awaited.push({ envelope, sections });
     }
@@ -294,9 +272,12 @@ export class LogAudit {
     const { kid, signature, cose_signature: coseSignature, issued_at: issuedAt } = data;
     const source = placeOf(asked.envelope);
     try {
-      const sections = asked.sections();
-      if (!sections) return false;
-      const request = { org, source, position: asked.envelope.recorded.position, sections };
+      const due = asked.sections();
+      if (!due) return false;
+      // A process of a version that sealed plain digests may have sealed it, also events that have salts.
+      const isFirst = parseDeedBody(Buffer.from(data.body)).v === FIRST_DEED_VERSION;
+      const sections = isFirst ? due.firstSections() : due.sections;
+      const request = { org, source, position: asked.envelope.recorded.position, ...due, sections };
       const body = deedBodyOf(request, previous, issuedAt, kid);
       const expected = deedEvent(request, previous, body, {
         issuedAt,

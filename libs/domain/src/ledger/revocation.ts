@@ -7,12 +7,11 @@ import {
   type Timestamp,
 } from '../kernel/index.js';
 import type { AdminAct } from './admin-deed.js';
-import { adminSections } from './deed-sections.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { SealKeyEvent } from './seal-key.events.js';
 import { ownFaultOf } from './ledger-fault.js';
 import { organizationsUpTo } from './ledger-tails.js';
-import { placeOf } from './seal-source.js';
+import { askedByAct, placeOf } from './seal-source.js';
 import type { SealWork } from './sealer.js';
 
 const PAGE = 1_000;
@@ -37,8 +36,8 @@ export const revocationWork = async (
     try {
       const last = await lastDeedUnder(store, org, kid, activatedAt);
       if (!last) continue;
-      const sections = adminSections(revocationAct(kid, reason, last), metadata.actor);
-      const request = { org, source: placeOf(envelope), position: recorded.position, sections };
+      const asked = askedByAct(revocationAct(kid, reason, last), metadata);
+      const request = { org, source: placeOf(envelope), position: recorded.position, ...asked };
       works.set(org, { requests: [request], fault: null });
     } catch (error) {
       works.set(org, { requests: [], fault: ownFaultOf(error) });

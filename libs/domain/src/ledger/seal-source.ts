@@ -12,16 +12,27 @@ import {
   type RecordedEvent,
   type ValuesByName,
 } from '../kernel/index.js';
-import { adminActOf } from './admin-deed.js';
-import type { DeedSections } from './deed-sections.js';
-import { actionSections, adminSections, amendmentSections } from './deed-sections.js';
+import { adminActOf, type AdminAct } from './admin-deed.js';
+import {
+  actionSections,
+  adminSections,
+  amendmentSections,
+  type DeedSections,
+  firstActionSections,
+  firstAdminSections,
+  firstAmendmentSections,
+  type FirstSections,
+} from './deed-sections.js';
 
 /** An event that asks for a deed, and what the deed says. */
 export interface SealRequest {
   readonly org: OrgId;
   readonly source: EventPlace;
   readonly position: Position;
+  /** In the newest format that the events allow. */
   readonly sections: DeedSections;
+  /** In the format of versions that sealed plain digests: a process of one may have sealed the event. */
+  readonly firstSections: () => FirstSections;
 }
 
 /** Folds the events of any action: they name their action themselves, so the id here does not matter. */
@@ -50,11 +61,20 @@ export const foldActionOn = (action: Action, envelopes: readonly EventEnvelope[]
  * What the deed for an event of an action says; null if the event asks for none. One event of the stream makes the
  * action `recorded`; later ones may amend its witness.
  */
-const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): DeedSections | null => {
+const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): Asked | null => {
   if (action.state !== 'recorded') return null;
-  if (action.sealingRevision === recorded.revision) return actionSections(action);
-  return action.amendedRevision === recorded.revision ? amendmentSections(action, metadata.actor) : null;
+  if (action.sealingRevision === recorded.revision) {
+    return { sections: actionSections(action), firstSections: () => firstActionSections(action) };
+  }
+  if (action.amendedRevision !== recorded.revision) return null;
+  const { actor } = metadata;
+  return {
+    sections: amendmentSections(action, actor),
+    firstSections: () => firstAmendmentSections(action, actor),
+  };
 };
+
+type Asked = Pick<SealRequest, 'sections' | 'firstSections'>;
 
 /**
  * The deed that this event asks for, or null if it asks for none (rule DEED-7). The sealer and an auditor who replays
@@ -64,19 +84,26 @@ const sectionsOf = (action: Action, { recorded, metadata }: EventEnvelope): Deed
 export const sealRequestOf = (envelope: EventEnvelope, action: Action | null): SealRequest | null => {
   const { recorded, metadata } = envelope;
   if (metadata.org === null) return null;
-  const asked = (sections: DeedSections): SealRequest => ({
+  const asked = ({ sections, firstSections }: Asked): SealRequest => ({
     org: metadata.org as OrgId,
     source: placeOf(envelope),
     position: recorded.position,
     sections,
+    firstSections,
   });
   if (categoryOf(recorded.stream) === 'action') {
     const sections = action && sectionsOf(action, envelope);
     return sections && asked(sections);
   }
   const act = adminActOf(envelope);
-  return act ? asked(adminSections(act, metadata.actor)) : null;
+  return act && asked(askedByAct(act, metadata));
 };
+
+/** The sections of the admin deed for an act, by the metadata of its event. */
+export const askedByAct = (act: AdminAct, { actor, salt }: EventEnvelope['metadata']): Asked => ({
+  sections: adminSections(act, actor, salt),
+  firstSections: () => firstAdminSections(act, actor),
+});
 
 export const placeOf = ({ recorded }: EventEnvelope): EventPlace => ({
   stream: recorded.stream,

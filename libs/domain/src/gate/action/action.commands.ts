@@ -6,6 +6,7 @@ import type {
   ApproverAnswer,
   BudgetCharge,
   ChangeLogWord,
+  Commits,
   Decision,
   EdgeReport,
   ExecutionClass,
@@ -48,7 +49,7 @@ export interface FoundOutcome {
 }
 
 /** What a read-back found out about the write before it. */
-export interface ReadBackResult {
+export interface ReadBackResult extends Commits<'evidence'> {
   readonly verdict: WitnessVerdict['verdict'];
   readonly reasons: readonly string[];
   readonly evidenceDigest: Digest | null;

@@ -23,6 +23,7 @@ import {
   recordProgress,
   reportWitness,
 } from './change-log.decider.js';
+import { withCommitments } from './commitments.js';
 import { courseOf } from './decision-course.js';
 import { afterAuthorization, afterLoss, afterReport, giveUpEdge, isAtTheEdge, reportEdge } from './edge.decider.js';
 import { afterFinish, afterLateReport, afterReady, afterStart, claim, recordOutcome } from './execution.decider.js';
@@ -133,7 +134,7 @@ const evolve = (state: Action, event: ActionEvent): Action => {
   if (state.state === 'none' || state.state === 'abandoned') return state;
   const next: LivingAction = { ...state, revision: state.revision + 1 };
   if (!doesFollow(state, event)) return next;
-  const folded = fold(next, event);
+  const folded = withCommitments(fold(next, event), event);
   return isRecordedBy(event) ? recorded(folded) : folded;
 };
 

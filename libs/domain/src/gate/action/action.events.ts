@@ -1,4 +1,4 @@
-import type { Digest } from '#libs/crypto';
+import type { CommittedValue, Digest } from '#libs/crypto';
 import type { CallCost, CommittedTransaction, StatementSaid } from '../../connectors/index.js';
 import type {
   ActionId,
@@ -94,6 +94,8 @@ export interface SubmittedIntent {
   readonly nonce: string;
   /** When the intent expires, in Unix milliseconds. */
   readonly exp: number;
+  /** The value of the header `Service-Intent`: intent and signature. Absent in events of versions that kept its hash alone. */
+  readonly header?: string;
 }
 
 /** The way a call came in, other than `POST /v1/actions`. */
@@ -142,9 +144,29 @@ export interface Submission {
    * Digest of the payload `policy_input`: the arguments, the request facts and everything else that the policy judged.
    */
   readonly input_digest: Digest;
+  /** Absent in events of versions that sealed plain digests. */
+  readonly commitments?: SubmissionCommitments;
 }
 
-export interface WitnessVerdict {
+/**
+ * What the deed holds in place of the digests: commitments under salts that lie with the payload `policy_input`
+ * (docs/deed-format.md).
+ */
+export interface SubmissionCommitments {
+  readonly args: Digest;
+  readonly input: Digest;
+  readonly request: Digest;
+}
+
+/**
+ * What deeds hold in place of the digests that the same event names; absent in events of versions that sealed plain
+ * digests. The salt of a payload lies with it, that of what stands in the event itself in its metadata.
+ */
+export interface Commits<Value extends CommittedValue> {
+  readonly commitments?: Readonly<Partial<Record<Value, Digest>>>;
+}
+
+export interface WitnessVerdict extends Commits<'evidence'> {
   readonly level: WitnessLevel;
   readonly verdict: Verdict;
   /**
@@ -165,7 +187,7 @@ export interface WitnessVerdict {
  */
 export type AmendmentCause = 'late_report' | 'late_read' | 'late_witness' | 'asked';
 
-export interface ExecutionOutcome {
+export interface ExecutionOutcome extends Commits<'message' | 'result'> {
   readonly status: ExecutionStatus;
   /** A code of the error catalogue. If an agent ran the tool at the edge: the code that the agent reported. */
   readonly error_code: string | null;
@@ -180,7 +202,7 @@ export interface ExecutionOutcome {
 }
 
 /** What an action waits for: `required` signatures by people that `approvers` names, before `expires_at`. */
-export interface ApprovalTerms {
+export interface ApprovalTerms extends Commits<'context'> {
   readonly approval: ApprovalId;
   /** The rule that requires the approval; null if it was the policy's default. */
   readonly rule_id: string | null;
@@ -196,7 +218,7 @@ export interface ApprovalTerms {
 export type ApprovalVia = 'console' | 'mail' | 'chat';
 
 /** One person's yes or no to an approval, with the digest of the context that the person was shown. */
-export interface ApproverAnswer {
+export interface ApproverAnswer extends Commits<'context' | 'reason'> {
   readonly by: UserId;
   readonly via: ApprovalVia;
   readonly context_digest: Digest;
@@ -204,7 +226,7 @@ export interface ApproverAnswer {
 }
 
 /** What an agent reported about the tool that it ran itself (rule GATE-17). */
-export interface EdgeReport {
+export interface EdgeReport extends Commits<'message' | 'result'> {
   readonly status: ExecutionStatus;
   readonly started_at: Timestamp;
   readonly finished_at: Timestamp;
@@ -219,7 +241,7 @@ export interface EdgeReport {
 }
 
 /** What the change log shows of one attempt. */
-export interface ChangeLogWord {
+export interface ChangeLogWord extends Commits<'evidence'> {
   readonly attempt: number;
   readonly seen: SeenTransaction;
   readonly postcondition: Postcondition;

@@ -1,4 +1,4 @@
-import type { Digest } from '#libs/crypto';
+import type { CommittedValue, Digest } from '#libs/crypto';
 import type { CommittedTransaction } from '../../connectors/index.js';
 import type { Actor, Timestamp, UserId } from '../../kernel/index.js';
 import type {
@@ -78,6 +78,13 @@ export type Action =
   | { readonly state: 'abandoned' }
   | LivingAction;
 
+/** What deeds hold in place of the digest of a value that an event names or says. */
+export interface Commitment {
+  readonly value: CommittedValue;
+  readonly digest: Digest;
+  readonly commitment: Digest;
+}
+
 export interface LivingAction {
   readonly state: RecordedState;
   readonly submission: Submission;
@@ -110,6 +117,11 @@ export interface LivingAction {
   readonly lateReport: ExecutionOutcome | null;
   /** The newest verdict: that of the last amendment, if there was one. */
   readonly witness: WitnessVerdict | null;
+  /**
+   * What the deed holds in place of digests, but for those of the submission. Not in rows, because no deed is made from
+   * them.
+   */
+  readonly commitments?: readonly Commitment[] | undefined;
   /** Revision of the last event folded. */
   readonly revision: number;
   /** Revision of the event that made the action `recorded`; the action's deed is made from this event. */

@@ -134,10 +134,14 @@ const judgedBy = (
   return fromLog(verdictOf(progress.said, transaction, word.seen, word.postcondition), word);
 };
 
-const fromLog = (judgement: ReturnType<typeof verdictOf>, { evidence_digest }: ChangeLogWord): WitnessVerdict => ({
+const fromLog = (
+  judgement: ReturnType<typeof verdictOf>,
+  { evidence_digest, commitments }: ChangeLogWord,
+): WitnessVerdict => ({
   level: 'L2',
   method: 'change_log',
   evidence_digest,
+  ...(commitments === undefined ? {} : { commitments }),
   ...judgement,
 });
 
@@ -171,8 +175,9 @@ export const afterProgress = (action: LivingAction, data: DataOf<'ExecutionProgr
 });
 
 export const afterReportedWitness = (action: LivingAction, data: DataOf<'WitnessReported'>): LivingAction => {
-  const { attempt, seen, postcondition, evidence_digest } = data;
-  const word: ChangeLogWord = { attempt, seen, postcondition, evidence_digest };
+  const { attempt, seen, postcondition, evidence_digest, commitments } = data;
+  const known = { attempt, seen, postcondition, evidence_digest };
+  const word: ChangeLogWord = commitments === undefined ? known : { ...known, commitments };
   return { ...action, changeLog: { ...action.changeLog, reported: [...action.changeLog.reported, word] } };
 };
 

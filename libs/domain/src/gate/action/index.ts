@@ -47,13 +47,14 @@ export {
 } from './action.state.js';
 export { actionOfApproval, approvalOf } from './approval-id.js';
 export { CHANGE_LOG_REASONS, type ChangeLogReason, verdictOf } from './change-log-verdict.js';
+export { commitmentTo, digestOfText } from './commitments.js';
 export { courseOf } from './decision-course.js';
 export { isReportable } from './edge.decider.js';
 export { isRepeatableNow } from './execution.decider.js';
 export { forwardedTrace } from './forwarded-trace.js';
 export { IDEMPOTENCY_WINDOW_MS, IdempotentIds, lastGeneration } from './idempotent-id.js';
 export { connectorRefOf, type Execution, executorMetadata, type FoundByCommit, isLiving } from './living-action.js';
-export { comparisonDigestOf, requestDigestOf } from './request-digest.js';
+export { comparisonDigestOf, requestDigestOf, requestTextOf } from './request-digest.js';
 export { keptToolName, parseToolName, type ToolName } from './tool-name.js';
 export { type Postcondition, type SeenTransaction, seenOf } from './seen-transaction.js';
 export { requireAmendable } from './witness.decider.js';

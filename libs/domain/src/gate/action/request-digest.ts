@@ -10,16 +10,18 @@ export interface CallRequest {
 }
 
 /**
- * The digest of the RFC 8785 form of `{args, mode, tool, tool_digest}` (rule GATE-8). The members are in JCS order, so
- * the canonical arguments can be inserted as text instead of being canonicalized again.
+ * The RFC 8785 form of `{args, mode, tool, tool_digest}`. The members are in JCS order, so the canonical arguments can
+ * be inserted as text instead of being canonicalized again.
  */
-export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null): Digest => {
+export const requestTextOf = (request: CallRequest, toolDigest: Digest | null): string => {
   const tool = canonicalize(request.tool);
   const definition = canonicalize(toolDigest);
-  return digestOf(
-    `{"args":${request.canonicalArgs},"mode":"${request.mode}","tool":${tool},"tool_digest":${definition}}`,
-  );
+  return `{"args":${request.canonicalArgs},"mode":"${request.mode}","tool":${tool},"tool_digest":${definition}}`;
 };
+
+/** The digest of {@link requestTextOf} (rule GATE-8). */
+export const requestDigestOf = (request: CallRequest, toolDigest: Digest | null): Digest =>
+  digestOf(requestTextOf(request, toolDigest));
 
 /**
  * Digest over the request digest and the two references. The signed intent is left out, so a retry may be signed anew

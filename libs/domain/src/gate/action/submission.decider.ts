@@ -68,7 +68,7 @@ export const afterSubmission = (data: ActionSubmitted['data']): LivingAction => 
     lateReport: null,
     witness: null,
   };
-  const unsealed = { revision: 0, sealingRevision: null, amendedRevision: null };
+  const unsealed = { commitments: [], revision: 0, sealingRevision: null, amendedRevision: null };
   return { state: 'executing', submission, createdAt: at, ...undecided, ...unrun, ...unsealed };
 };
 

@@ -167,7 +167,10 @@ export const amended = (
   data: { action, cause, at, ...verdict },
 });
 
-const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: ReadBackResult): WitnessVerdict => {
+const readWitness = (
+  state: LivingAction,
+  { verdict, reasons, evidenceDigest, commitments }: ReadBackResult,
+): WitnessVerdict => {
   const found = atAskedLevel(state.decision, {
     level: 'L1',
     verdict,
@@ -175,6 +178,7 @@ const readWitness = (state: LivingAction, { verdict, reasons, evidenceDigest }: 
     reasons: [...(verdict === 'UNVERIFIABLE' ? whyUnknown(state) : []), ...reasons],
     summary: summaryOf(verdict, reasons),
     evidence_digest: evidenceDigest,
+    ...(commitments === undefined ? {} : { commitments }),
     diff_rows: 0,
   });
   return { ...found, reasons: sealable(found.reasons) };

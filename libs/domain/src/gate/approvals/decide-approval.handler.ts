@@ -1,5 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Digest } from '#libs/crypto';
+import { canonicalize, commitUnder, newSalt, type Digest, type Salt } from '#libs/crypto';
 import {
   actionChannel,
   Bus,
@@ -12,7 +12,8 @@ import {
   type AppendResult,
   type CommandMetadata,
   type CommandResult,
-  type Payload,
+  saltedPayload,
+  type SaltedPayload,
 } from '../../kernel/index.js';
 import { type ActionCommand, actionDecider, type Action, type Approval, isLiving } from '../action/index.js';
 import { contextDocument } from './approval-context.js';
@@ -91,9 +92,9 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   /** Null if something that the decision was judged by has changed: nothing was written. */
   private async append(command: DecideApproval, review: ReviewToActBy): Promise<CommandResult<Action> | null> {
     const { submission } = review.action;
-    const metadata = { ...command.metadata, correlation: submission.action };
-    const actionCommand = answerCommandOf(command, review, metadata);
+    const metadata = { ...command.metadata, correlation: submission.action, salt: newSalt() };
     const payload = payloadOf(review);
+    const actionCommand = answerCommandOf(command, review, metadata, payload);
     // Turns a conflict into `ReviewOutdated`, because the command runner's own retry would decide again with the signers read
     // before.
     const append = (events: Append): Promise<AppendResult> =>
@@ -125,6 +126,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
 const ended = (approval: Approval | null): DomainError =>
   new DomainError(approval?.status === 'expired' ? 'approval_expired' : 'approval_decided');
 
+type SaltedMetadata = CommandMetadata & { readonly salt: Salt };
+
 class ReviewOutdated extends Error {
   override readonly name = 'ReviewOutdated';
 }
@@ -147,10 +150,15 @@ const requireDecidable = ({ answer }: DecideApproval, review: ReviewToActBy): vo
 const answerCommandOf = (
   { approval, answer }: DecideApproval,
   review: ReviewToActBy,
-  metadata: CommandMetadata,
+  metadata: SaltedMetadata,
+  payload: SaltedPayload | null,
 ): AnswerCommand => {
   const { by, via, reason } = answer;
-  const signature = { by, via, reason, context_digest: contextDigestOf(review) };
+  const commitments = {
+    ...(payload === null ? {} : { context: commitUnder(payload.salt, 'context', payload.body) }),
+    ...(reason === null ? {} : { reason: commitUnder(metadata.salt, 'reason', canonicalize(reason)) }),
+  };
+  const signature = { by, via, reason, context_digest: contextDigestOf(review), commitments };
   if (answer.decision === 'deny') return { type: 'DenyApproval', data: { approval, answer: signature }, metadata };
   const { run, toolDigest } = review;
   // Does not happen: a review without `run` has an obstacle, which `requireDecidable` has refused.
@@ -163,8 +171,8 @@ const answerCommandOf = (
 /** If the context can no longer be computed, a denial names the context of the submission. */
 const contextDigestOf = ({ digest, approval }: ReviewToActBy): Digest => digest ?? approval.terms.context_digest;
 
-const payloadOf = ({ context, action }: ReviewToActBy): Payload | null => {
+const payloadOf = ({ context, action }: ReviewToActBy): SaltedPayload | null => {
   if (context === null) return null;
   const { action: owner, org } = action.submission;
-  return { owner, org, kind: 'approval_context', ...contextDocument(context) };
+  return saltedPayload({ owner, org, kind: 'approval_context', ...contextDocument(context) });
 };

@@ -77,7 +77,7 @@ export class LostExecutions {
     if (outcome === null) return null;
     const now = timestampOf(this.gate.clock.nowMs());
     // What the tool answered is lost, so there is no result.
-    return foundOutcome(outcome, null, { startedAt: beganAt(action, attempt), now });
+    return foundOutcome(outcome, { result_digest: null }, { startedAt: beganAt(action, attempt), now });
   }
 
   private async answerOf(id: ActionId, asked: () => Promise<CallOutcome | null>): Promise<CallOutcome | null> {

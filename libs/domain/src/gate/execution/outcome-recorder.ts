@@ -1,18 +1,21 @@
-import { digestOf, type Digest } from '#libs/crypto';
+import { canonicalize, commitUnder, digestOf, newSalt } from '#libs/crypto';
 import type { CallOutcome } from '../../connectors/index.js';
 import {
   actionChannel,
   type Append,
   type AppendResult,
   type Bus,
+  type CommandMetadata,
   type Folded,
   type Logger,
-  type Payload,
+  saltedPayload,
+  type SaltedPayload,
   type Timestamp,
   timestampOf,
 } from '../../kernel/index.js';
 import {
   actionDecider,
+  type ExecutionOutcome,
   type FoundOutcome,
   beganAt,
   type Action,
@@ -63,8 +66,9 @@ export class OutcomeRecorder {
     const now = timestampOf(this.gate.clock.nowMs());
     const startedAt = beganAt(action, attempt);
     const result = outcome.result === null ? null : resultOf(action, outcome.result);
-    const found = foundOutcome(outcome, result?.digest ?? null, { startedAt, now });
-    const metadata = executorMetadata(action, `outcome:${attempt.claim}`, now);
+    const { committed, salt } = committedOutcome(outcome, result);
+    const found = foundOutcome(outcome, committed, { startedAt, now });
+    const metadata = { ...executorMetadata(action, `outcome:${attempt.claim}`, now), ...salt };
     const command = {
       type: 'RecordOutcome' as const,
       data: { claim: attempt.claim, ...found, withdrawn },
@@ -80,17 +84,33 @@ export class OutcomeRecorder {
   }
 }
 
+/** The digest of a result, and what deeds hold in its place and in that of the sentence on an error. */
+export type CommittedOutcome = Pick<ExecutionOutcome, 'result_digest' | 'commitments'>;
+
+/** @returns `salt`: for the metadata of the event that the sentence stands in */
+const committedOutcome = (
+  { errorMessage }: Pick<CallOutcome, 'errorMessage'>,
+  result: SaltedPayload | null,
+): { readonly committed: CommittedOutcome; readonly salt: Pick<CommandMetadata, 'salt'> } => {
+  const ofResult = result === null ? {} : { result: commitUnder(result.salt, 'result', result.body) };
+  const result_digest = result?.digest ?? null;
+  if (errorMessage === null) return { committed: { result_digest, commitments: ofResult }, salt: {} };
+  const salt = newSalt();
+  const message = commitUnder(salt, 'message', canonicalize(errorMessage));
+  return { committed: { result_digest, commitments: { ...ofResult, message } }, salt: { salt } };
+};
+
 /** A driver's outcome as commands hold it. */
 export const foundOutcome = (
   { status, errorCode, errorMessage, cost, transaction }: CallOutcome,
-  result_digest: Digest | null,
+  committed: CommittedOutcome,
   { startedAt, now }: { readonly startedAt: Timestamp; readonly now: Timestamp },
 ): FoundOutcome => ({
   outcome: {
     status,
     error_code: errorCode,
     error_message: errorMessage,
-    result_digest,
+    ...committed,
     started_at: startedAt,
     finished_at: now,
     latency_ms: Math.max(0, Date.parse(now) - Date.parse(startedAt)),
@@ -99,7 +119,7 @@ export const foundOutcome = (
   ...(transaction === undefined ? {} : { transaction }),
 });
 
-const resultOf = ({ submission }: LivingAction, body: string): Payload => {
+const resultOf = ({ submission }: LivingAction, body: string): SaltedPayload => {
   const { action: owner, org } = submission;
-  return { owner, org, kind: 'result', digest: digestOf(body), body };
+  return saltedPayload({ owner, org, kind: 'result', digest: digestOf(body), body });
 };

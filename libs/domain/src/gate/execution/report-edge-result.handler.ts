@@ -1,5 +1,5 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { digestOf, type Digest } from '#libs/crypto';
+import { canonicalize, commitUnder, digestOf, newSalt, type Digest, type Salt } from '#libs/crypto';
 import {
   actionChannel,
   Bus,
@@ -8,6 +8,8 @@ import {
   type AppendResult,
   type CommandMetadata,
   type Payload,
+  saltedPayload,
+  type SaltedPayload,
 } from '../../kernel/index.js';
 import { actionDecider, type EdgeReport } from '../action/index.js';
 import { GateKernel } from '../kernel/index.js';
@@ -25,7 +27,7 @@ export type EdgeResult = { readonly body: string } | { readonly digest: Digest }
 export class ReportEdgeResult extends Command<void> {
   constructor(
     readonly action: ActionId,
-    readonly report: Omit<EdgeReport, 'result_digest' | 'has_result'>,
+    readonly report: Omit<EdgeReport, 'result_digest' | 'has_result' | 'commitments'>,
     readonly result: EdgeResult,
     readonly metadata: CommandMetadata,
   ) {
@@ -43,10 +45,16 @@ export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult
 
   /** @throws {DomainError} conflict if the action is not at the edge, was already reported, or is past its deadline */
   async execute({ action, report, result, metadata: { org, ...rest } }: ReportEdgeResult): Promise<void> {
-    const metadata = { org, ...rest, correlation: action };
+    const salt = newSalt();
+    const metadata = { org, ...rest, correlation: action, salt };
     const payload = org !== null && result !== null && 'body' in result ? resultOf(action, org, result.body) : null;
-    const resultDigest = result !== null && 'digest' in result ? result.digest : (payload?.digest ?? null);
-    const reported: EdgeReport = { ...report, result_digest: resultDigest, has_result: payload !== null };
+    const named = result !== null && 'digest' in result ? keptAtTheEdge(result.digest, salt) : stored(payload);
+    const reported: EdgeReport = {
+      ...report,
+      result_digest: named.digest,
+      has_result: payload !== null,
+      commitments: { ...named.commitments, ...messageOf(report, salt) },
+    };
     const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload });
     const command = { type: 'ReportEdge' as const, data: { report: reported }, metadata };
     await this.gate.runner.run(actionDecider, action, command, metadata, { append });
@@ -54,10 +62,24 @@ export class ReportEdgeResultHandler implements ICommandHandler<ReportEdgeResult
   }
 }
 
-const resultOf = (owner: ActionId, org: Payload['org'], body: string): Payload => ({
-  owner,
-  org,
-  kind: 'result',
-  digest: digestOf(body),
-  body,
+const resultOf = (owner: ActionId, org: Payload['org'], body: string): SaltedPayload =>
+  saltedPayload({ owner, org, kind: 'result', digest: digestOf(body), body });
+
+interface NamedResult {
+  readonly digest: Digest | null;
+  readonly commitments: Pick<NonNullable<EdgeReport['commitments']>, 'result'>;
+}
+
+const stored = (payload: SaltedPayload | null): NamedResult =>
+  payload === null
+    ? { digest: null, commitments: {} }
+    : { digest: payload.digest, commitments: { result: commitUnder(payload.salt, 'result', payload.body) } };
+
+/** All that is known of a result that the edge keeps is its digest, so that is what the deed commits to. */
+const keptAtTheEdge = (digest: Digest, salt: Salt): NamedResult => ({
+  digest,
+  commitments: { result: commitUnder(salt, 'result', canonicalize(digest)) },
 });
+
+const messageOf = ({ error_message: message }: Pick<EdgeReport, 'error_message'>, salt: Salt) =>
+  message === null ? {} : { message: commitUnder(salt, 'message', canonicalize(message)) };

@@ -1,4 +1,13 @@
-import { canonicalize, checkArguments, digestOf, StrictJsonError, type Digest, type JsonObject } from '#libs/crypto';
+import {
+  canonicalize,
+  checkArguments,
+  commitUnder,
+  digestOf,
+  StrictJsonError,
+  type Digest,
+  type JsonObject,
+  type Salt,
+} from '#libs/crypto';
 import {
   isLive,
   isNamedByServer,
@@ -28,6 +37,7 @@ import {
   type SubmittedIntent,
   comparisonDigestOf,
   requestDigestOf,
+  requestTextOf,
   keptToolName,
   parseToolName,
   type ToolName,
@@ -62,6 +72,7 @@ export interface ActionRequest {
 /** A signed intent that has passed checks 1 to 12 for this call. */
 export interface AcceptedIntent extends SubmittedIntent {
   readonly hash: Digest;
+  readonly header: string;
 }
 
 /**
@@ -173,10 +184,11 @@ export const submissionOf = (
   action: ActionId,
   agent: LivingAgent,
   resolved: ResolvedTool | null,
-  input: { digest: Digest; idempotencyKeyHash: string | null },
+  input: { document: { body: string; digest: Digest; salt: Salt }; idempotencyKeyHash: string | null },
 ): Submission => {
   const toolDigest = resolved?.tool.digest ?? null;
   const digests = comparisonOf(request, toolDigest);
+  const { document } = input;
   const submission: Submission = {
     action,
     org: agent.org,
@@ -197,18 +209,23 @@ export const submissionOf = (
     session: request.session,
     intent_signed: false,
     intent_hash: null,
-    input_digest: input.digest,
+    input_digest: document.digest,
+    commitments: {
+      args: commitUnder(document.salt, 'args', request.canonicalArgs),
+      input: commitUnder(document.salt, 'input', document.body),
+      request: commitUnder(document.salt, 'request', requestTextOf(request, toolDigest)),
+    },
   };
   const from = request.origin === undefined ? submission : { ...submission, origin: request.origin };
   const traced = request.trace === null ? from : { ...from, trace: request.trace };
   return request.signed === null ? traced : signedSubmission(traced, request.signed);
 };
 
-const signedSubmission = (submission: Submission, { hash, kid, nonce, exp }: AcceptedIntent): Submission => ({
+const signedSubmission = (submission: Submission, { hash, kid, nonce, exp, header }: AcceptedIntent): Submission => ({
   ...submission,
   intent_signed: true,
   intent_hash: hash,
-  intent: { kid, nonce, exp },
+  intent: { kid, nonce, exp, header },
 });
 
 /** The payload document of a policy input: RFC 8785 text and its digest. */

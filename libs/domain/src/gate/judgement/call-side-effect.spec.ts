@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { digestOfJson, type JsonObject } from '#libs/crypto';
+import { digestOfJson, type JsonObject, newSalt } from '#libs/crypto';
 
 import type { LivingAgent } from '../../agents/index.js';
 import {
@@ -59,7 +59,8 @@ const sideEffects = (own: SideEffect, args: JsonObject): readonly SideEffect[] =
   const driver = new ByArgument(own);
   const resolved = resolveTool(request, connector, { driverOf: () => driver });
   const input = policyInputOf(request, agent, resolved, NOW);
-  const digest = { digest: digestOfJson({}), idempotencyKeyHash: null };
+  const document = { body: '{}', digest: digestOfJson({}), salt: newSalt() };
+  const digest = { document, idempotencyKeyHash: null };
   const submission = submissionOf(request, 'act_00000000000000000000000001' as ActionId, agent, resolved, digest);
   return [input.side_effect, submission.side_effect];
 };

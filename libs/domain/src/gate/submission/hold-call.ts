@@ -1,4 +1,5 @@
-import { timestampOf, type Payload } from '../../kernel/index.js';
+import { commitUnder } from '#libs/crypto';
+import { saltedPayload, timestampOf, type Payload } from '../../kernel/index.js';
 import type { PolicyInput } from '../../policies/index.js';
 import { type ApprovalTerms, type Decision, approvalOf } from '../action/index.js';
 import { contextDocument, contextOf, signersOf, type ReviewedTerms, calledFor, takePlace } from '../approvals/index.js';
@@ -48,11 +49,12 @@ const waiting = async (
   const expiresInS = approval.expiresInS ?? org.approvals.expires_in_s;
   const expiresAt = timestampOf(Date.parse(input.now) + expiresInS * 1000);
   const context = contextOf({ action: id, input, tool: resolved?.tool ?? null, terms, expiresAt });
-  const document = contextDocument(context);
+  const stored = saltedPayload({ owner: id, org: org.org, kind: 'approval_context', ...contextDocument(context) });
+  const commitments = { context: commitUnder(stored.salt, 'context', stored.body) };
   return {
     decision,
-    approval: { approval: approvalOf(id), ...terms, context_digest: document.digest, expires_at: expiresAt },
-    context: { owner: id, org: org.org, kind: 'approval_context', ...document },
+    approval: { approval: approvalOf(id), ...terms, context_digest: stored.digest, commitments, expires_at: expiresAt },
+    context: stored,
   };
 };
 

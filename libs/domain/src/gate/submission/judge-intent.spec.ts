@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { args, claims, facts, key, NOW, otherKey } from '../../../../crypto/src/testing/given-intent.js';
-import { createSignedIntent, digestOf } from '#libs/crypto';
+import { createSignedIntent, digestOf, newSalt } from '#libs/crypto';
 import { thrown } from '../../../../../test/support/thrown.js';
 import type { IntentMode, LivingAgent } from '../../agents/index.js';
 import { OPERATOR, timestampOf } from '../../kernel/index.js';
@@ -104,11 +104,11 @@ describe('a call whose intent was accepted', () => {
     });
   });
 
-  it('is submitted with the intent’s hash, key, nonce and end; another call says nothing of an intent', () => {
+  it('is submitted with the intent’s hash, key, nonce, end and text; another call says nothing of an intent', () => {
     expect(submit(signedCall)).toMatchObject({
       intent_signed: true,
       intent_hash: signedCall.signed?.hash,
-      intent: { kid: key.publicKey.kid, nonce: claims.nonce, exp: claims.exp },
+      intent: { kid: key.publicKey.kid, nonce: claims.nonce, exp: claims.exp, header: signedCall.intent[0] },
     });
     const unsigned = submit(canonicalRequest(request()));
     expect(unsigned).toMatchObject({ intent_signed: false, intent_hash: null });
@@ -124,6 +124,6 @@ describe('a call whose intent was accepted', () => {
 
 const submit = (call: CanonicalRequest): Submission =>
   submissionOf(call, 'act_00000000000000000000000001' as Submission['action'], agentOf('required'), null, {
-    digest: digestOf('input'),
+    document: { body: 'input', digest: digestOf('input'), salt: newSalt() },
     idempotencyKeyHash: null,
   });

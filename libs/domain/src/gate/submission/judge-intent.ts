@@ -55,6 +55,7 @@ export const intendedRequest = (request: CanonicalRequest, agent: LivingAgent, n
   const accepted = judgeIntent(request, agent, now);
   if (accepted === null) return request;
   const { intent, intentHash, onBehalfOf, session } = accepted;
-  const signed = { hash: intentHash, kid: intent.kid, nonce: intent.nonce, exp: intent.exp };
+  const [header = ''] = request.intent;
+  const signed = { hash: intentHash, kid: intent.kid, nonce: intent.nonce, exp: intent.exp, header };
   return { ...request, onBehalfOf, session, signed };
 };

@@ -1,4 +1,4 @@
-import type { Digest } from '#libs/crypto';
+import type { Salt } from '#libs/crypto';
 import { type Append, type AppendResult, type CommandResult, type Payload } from '../../kernel/index.js';
 import {
   type ActionCommand,
@@ -13,11 +13,14 @@ import type { CallAtGate } from './call-at-gate.js';
 
 type Accepted = Extract<ActionCommand, { type: 'SubmitAction' }>['data'];
 
-export const submissionOfCall = (ids: IdempotentIds, call: CallAtGate, digest: Digest): Submission => {
+/** The policy input as it is stored, with the salt under which deeds commit to it. */
+export type InputDocument = Pick<Payload, 'body' | 'digest'> & { readonly salt: Salt };
+
+export const submissionOfCall = (ids: IdempotentIds, call: CallAtGate, document: InputDocument): Submission => {
   const { command, request, id, agent, resolved } = call;
   const idempotencyKeyHash =
     request.idempotencyKey === null ? null : ids.keyHash(command.org, command.agent, request.idempotencyKey);
-  return submissionOf(request, id, agent, resolved, { digest, idempotencyKeyHash });
+  return submissionOf(request, id, agent, resolved, { document, idempotencyKeyHash });
 };
 
 /**
@@ -30,7 +33,7 @@ export const submissionOfCall = (ids: IdempotentIds, call: CallAtGate, digest: D
 export const record = (
   gate: GateKernel,
   { command, id, action, requires }: CallAtGate,
-  document: Pick<Payload, 'body' | 'digest'>,
+  document: InputDocument,
   data: Accepted,
 ): Promise<CommandResult<Action>> => {
   const { org, actor, requestId, commandId, now } = command.metadata;

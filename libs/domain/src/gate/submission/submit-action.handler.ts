@@ -1,5 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { type Digest, INTENT_REPLAY, StrictJsonError } from '#libs/crypto';
+import { type Digest, INTENT_REPLAY, newSalt, StrictJsonError } from '#libs/crypto';
 import { agentDecider } from '../../agents/index.js';
 import {
   derivedId,
@@ -178,9 +178,10 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     requireUnusedKey(call);
     this.gate.requireSealingKeepsUp(org);
     const input = judgedInput(call);
-    const document = inputDocument(input);
+    const { body, digest } = inputDocument(input);
+    const document = { body, digest, salt: newSalt() };
     const { decision, approval, context, shadow, charges } = await this.judged(call, input, joins);
-    const submission = submissionOfCall(this.ids, call, document.digest);
+    const submission = submissionOfCall(this.ids, call, document);
     if (context !== null) await this.payloads.put(context);
     const { startTimeoutMs, edgeResultTimeoutMs } = this.gate.settings;
     const isAllowed = courseOf(decision) === 'runs';

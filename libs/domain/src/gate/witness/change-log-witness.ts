@@ -1,4 +1,4 @@
-import { digestOf } from '#libs/crypto';
+import { commitUnder, digestOf } from '#libs/crypto';
 import type { LoggedTransaction } from '../../connectors/index.js';
 import {
   actionChannel,
@@ -8,6 +8,7 @@ import {
   type Bus,
   type Folded,
   type Payload,
+  saltedPayload,
   streamRef,
   timestampOf,
 } from '../../kernel/index.js';
@@ -53,12 +54,12 @@ export class ChangeLogWitness {
     const { state } = known;
     if (!isLiving(state) || progressOf(state, attempt) === null) return 'not_ours';
     const { body, rowsKept } = changeLogEvidence(id, attempt, logged);
-    const evidence: Payload = {
-      ...{ owner: id, org: state.submission.org, kind: 'observation', digest: digestOf(body), body },
-    };
+    const { org } = state.submission;
+    const evidence = saltedPayload({ owner: id, org, kind: 'observation', digest: digestOf(body), body });
+    const commitments = { evidence: commitUnder(evidence.salt, 'evidence', body) };
     const postcondition = await this.postconditionOf(state, logged);
     const seen = { ...seenOf(logged), rows_kept: rowsKept };
-    const data = { attempt, seen, postcondition, evidence_digest: evidence.digest };
+    const data = { attempt, seen, postcondition, evidence_digest: evidence.digest, commitments };
     const isRecorded = await this.run(known, { type: 'ReportWitness', data }, evidence);
     return isRecorded ? 'recorded' : 'known';
   }

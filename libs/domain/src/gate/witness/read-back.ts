@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { digestOf, type Digest, type JsonObject } from '#libs/crypto';
+import { commitUnder, digestOf, type JsonObject } from '#libs/crypto';
 import { nothingToRead, type Observation, type ReadBackTerms } from '../../connectors/index.js';
 import {
   actionChannel,
@@ -14,7 +14,8 @@ import {
   type CommandMetadata,
   type Folded,
   type Logger,
-  type Payload,
+  saltedPayload,
+  type SaltedPayload,
   type PayloadStore,
 } from '../../kernel/index.js';
 import {
@@ -175,7 +176,7 @@ export class ReadBack {
   ): Promise<void> {
     const { action: id, org } = (known.state as LivingAction).submission;
     const evidence = observation.evidence === null ? null : evidenceOf(id, org, observation.evidence);
-    const command = { type, data: resultOf(observation, evidence?.digest ?? null), metadata };
+    const command = { type, data: resultOf(observation, evidence), metadata };
     const append = (events: Append): Promise<AppendResult> => this.gate.appends.append(events, { payload: evidence });
     await this.gate.runner.run(actionDecider, id, command, metadata, { known, append });
     this.bus.publish(actionChannel(id), 'recorded');
@@ -186,16 +187,15 @@ export class ReadBack {
   }
 }
 
-const resultOf = ({ verdict, reasons }: Observation, evidenceDigest: Digest | null): ReadBackResult => ({
-  verdict,
-  reasons,
-  evidenceDigest,
-});
+const resultOf = ({ verdict, reasons }: Observation, evidence: SaltedPayload | null): ReadBackResult =>
+  evidence === null
+    ? { verdict, reasons, evidenceDigest: null }
+    : {
+        verdict,
+        reasons,
+        evidenceDigest: evidence.digest,
+        commitments: { evidence: commitUnder(evidence.salt, 'evidence', evidence.body) },
+      };
 
-const evidenceOf = (owner: ActionId, org: string, body: string): Payload => ({
-  owner,
-  org,
-  kind: 'observation',
-  digest: digestOf(body),
-  body,
-});
+const evidenceOf = (owner: ActionId, org: string, body: string): SaltedPayload =>
+  saltedPayload({ owner, org, kind: 'observation', digest: digestOf(body), body });
