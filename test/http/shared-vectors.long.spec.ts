@@ -6,8 +6,7 @@ import {
   bodyProfile,
   canonicalize,
   type DeedBody,
-  digestOf,
-  digestOfJson,
+  commitmentOf,
   type JsonObject,
   type JsonValue,
   parseStrictJson,
@@ -106,6 +105,13 @@ describe.skipIf(VECTORS === undefined)('the shared vectors through the HTTP door
     const { id } = answer.error['action'] as { id: string };
     recorded.set(id, call);
     return id;
+  };
+
+  /** Of the evidence of a deed, by the member. */
+  const saltsOf = async (deed: string): Promise<Readonly<Record<string, string>>> => {
+    const { json } = await service.call('GET', `/v1/deeds/${deed}/evidence`, { key: service.adminKey });
+    const data = json['data'] as readonly { member: string; salt: string }[];
+    return Object.fromEntries(data.map(({ member, salt }) => [member, salt]));
   };
 
   const argumentsShownOf = async (id: string): Promise<string> => {
@@ -262,19 +268,22 @@ describe.skipIf(VECTORS === undefined)('the shared vectors through the HTTP door
     const bundle = Buffer.from(await response.arrayBuffer());
     const options = { org: service.org, pins: [service.pin] };
     expect(await verifyBundle(Readable.from([bundle]), options)).toMatchObject({ result: 'intact', first_seq: 1 });
-    const deeds = new Map((await deedsIn(bundle)).map(({ action }) => [action?.id, action]));
+    const bodies = await deedsIn(bundle);
+    const deeds = new Map(bodies.map(({ action }) => [action?.id, action]));
+    const ids = new Map(bodies.map(({ id, action }) => [action?.id, id]));
     expect(recorded.size).toBeGreaterThan(600);
     for (const [id, { tool, args }] of recorded) {
       const { tool: kept = '', ...action } = deeds.get(id) ?? {};
       const isCut = Buffer.byteLength(tool) > 200;
       expect([id, tool.startsWith(kept), kept === tool]).toEqual([id, true, !isCut]);
       const request = { args: parseStrictJson(Buffer.from(args), WIDE), mode: 'gateway', tool, tool_digest: null };
+      const salts = await saltsOf(String(ids.get(id)));
       expect([id, action]).toMatchObject([
         id,
         {
           tool_truncated: isCut,
-          args_digest: digestOf(Buffer.from(args)),
-          request_digest: digestOfJson(request),
+          args_digest: commitmentOf(salts['action.args_digest'] ?? '', args),
+          request_digest: commitmentOf(salts['action.request_digest'] ?? '', canonicalize(request)),
         },
       ]);
     }

@@ -29,7 +29,7 @@ import {
   type Position,
   SeenHeads,
 } from '#libs/domain/kernel';
-import { LedgerTails, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
+import { LedgerTails, RetentionReach, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
@@ -40,7 +40,7 @@ import { PostgresToolDefinitions } from '#libs/infra/tool-definitions';
 import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
-import { PostgresPayloadStore } from '#libs/infra/gate';
+import { PostgresPayloadStore, PostgresRetentionRows } from '#libs/infra/gate';
 import {
   type ProjectionName,
   ProjectionProgress,
@@ -281,6 +281,7 @@ export class ApiBench {
       { provide: EgressPolicy, useValue: egress },
       { provide: Vault, useValue: vault },
       { provide: PayloadStore, useValue: new PostgresPayloadStore(this.pool) },
+      { provide: RetentionReach, useValue: new RetentionReach(this.store, new PostgresRetentionRows(this.pool)) },
       {
         provide: Replays,
         useValue: new Replays(streams, new PostgresReplayRows(this.pool), new PostgresRecordedCalls(this.pool)),

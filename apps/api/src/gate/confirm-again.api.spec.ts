@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { canonicalize, digestOf, type JsonObject } from '#libs/crypto';
+import { canonicalize, commitmentOf, type JsonObject } from '#libs/crypto';
 import { LogAudit } from '#libs/domain/ledger';
 import { START, streamOf } from '#libs/domain/kernel';
 import { type BrowserAnswer, PeopleBench } from '../../../../test/support/people-bench.js';
@@ -77,7 +77,7 @@ const audited = async () => {
 };
 
 describe('GET /v1/actions/{id} of a tool that is read back', () => {
-  it('shows expected and seen side by side, with the digest that the deed names', async () => {
+  it('shows expected and seen side by side, with the commitment that the deed holds', async () => {
     const { status, json } = await act('pay.refund', args);
     expect([status, json['witness']]).toEqual([
       200,
@@ -89,7 +89,12 @@ describe('GET /v1/actions/{id} of a tool that is read back', () => {
     expect(deeds).toHaveLength(1);
     expect(events!.map(({ type }) => type).slice(-2)).toEqual(['ExecutionFinished', 'ActionWitnessed']);
     const deed = (await bench.browser().get(`/v1/deeds/${String(json['deed'])}`, bench.adminKey)).json;
-    expect(JSON.stringify(deed)).toContain(digestOf(canonicalize(detail)).slice('sha256:'.length));
+    const { data } = (await bench.browser().get(`/v1/deeds/${String(json['deed'])}/evidence`, bench.adminKey)).json as {
+      data: readonly { member: string; salt: string; value: JsonObject }[];
+    };
+    const given = data.find(({ member }) => member === 'witness.evidence_digest');
+    expect(given?.value).toEqual(detail);
+    expect(JSON.stringify(deed)).toContain(commitmentOf(given?.salt ?? '', canonicalize(detail)));
   });
 
   it('shows the agent all but the answer, because its policy may deny it the read tool', async () => {

@@ -1,15 +1,14 @@
 import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
-import { QueryBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { COSE_MEDIA_TYPE, type DeedBody } from '#libs/crypto';
-import { DomainError, parseId, StoreUnavailable, type OrgId } from '#libs/domain/kernel';
-import { LedgerReader, type StoredDeed } from '#libs/domain/ledger';
+import { DomainError } from '#libs/domain/kernel';
+import type { StoredDeed } from '#libs/domain/ledger';
 import type { Principal } from '../http/authenticator.port.js';
 import { isTagKnown } from '../http/entity-tag.js';
 import { Caller } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { CoseForm } from './cose-form.js';
-import { FindDeed } from './find-deed.query-handler.js';
+import { StoredDeeds } from './stored-deeds.js';
 import { wantsCose } from './wants-cose.js';
 
 /** The bytes never change, but the right to read them may, so a cached copy has to be revalidated. */
@@ -18,8 +17,7 @@ const CACHE_CONTROL = 'private, no-cache';
 @Controller()
 export class GetDeedController {
   constructor(
-    private readonly queries: QueryBus,
-    private readonly ledger: LedgerReader,
+    private readonly deeds: StoredDeeds,
     private readonly cose: CoseForm,
   ) {}
 
@@ -42,7 +40,7 @@ export class GetDeedController {
     @Caller() caller: Principal,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const deed = await this.deedOf(caller.org, id);
+    const deed = await this.deeds.named(caller.org, id);
     if (!isVisible(deed, caller)) throw new DomainError('not_found');
     const isCose = wantsCose(accept);
     // Two representations never share a strong tag (RFC 9110, section 8.8.3). Otherwise a client that has one of them
@@ -63,15 +61,6 @@ export class GetDeedController {
 
   private async formOf(deed: StoredDeed, isCose: boolean): Promise<Buffer> {
     return isCose ? this.cose.of(deed) : Buffer.from(deed.body);
-  }
-
-  private async deedOf(org: OrgId, text: string): Promise<StoredDeed> {
-    const id = parseId('deed', text);
-    const row = id && (await this.queries.execute(new FindDeed(org, id)));
-    if (!row) throw new DomainError('not_found');
-    const deed = await this.ledger.deedAt(org, row.seq);
-    if (deed?.deed !== id) throw new StoreUnavailable(`the row of ${id} names a place that holds another deed`);
-    return deed;
   }
 }
 

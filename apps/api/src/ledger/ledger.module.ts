@@ -1,8 +1,10 @@
 import { Module } from '@nestjs/common';
-import { Clock, EventStore } from '#libs/domain/kernel';
+import { Clock, EventStore, PayloadStore } from '#libs/domain/kernel';
 import {
   CheckLedger,
+  DeedEvidence,
   LedgerReader,
+  RetentionReach,
   SealFileHandler,
   SealKeyAdministration,
   StartExportHandler,
@@ -13,6 +15,7 @@ import { AwaitDeed } from './await-deed.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
 import { CoseForm } from './cose-form.js';
+import { DeedEvidenceController } from './deed-evidence.controller.js';
 import { DeedExport } from './deed-export.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
@@ -22,11 +25,13 @@ import { ListDeedsController } from './list-deeds.controller.js';
 import { ListDeedsHandler } from './list-deeds.query-handler.js';
 import { SealFileController } from './seal-file.controller.js';
 import { SealKeysController } from './seal-keys.controller.js';
+import { StoredDeeds } from './stored-deeds.js';
 
 @Module({
   controllers: [
     ListDeedsController,
     GetDeedController,
+    DeedEvidenceController,
     ExportDeedsController,
     CheckLedgerController,
     SealFileController,
@@ -38,6 +43,13 @@ import { SealKeysController } from './seal-keys.controller.js';
     FindDeedHandler,
     FindActionDeedsHandler,
     { provide: LedgerReader, inject: [EventStore], useFactory: (store: EventStore) => new LedgerReader(store) },
+    StoredDeeds,
+    {
+      provide: DeedEvidence,
+      inject: [EventStore, PayloadStore, RetentionReach],
+      useFactory: (store: EventStore, payloads: PayloadStore, retention: RetentionReach) =>
+        new DeedEvidence(store, payloads, retention),
+    },
     DeedExport,
     AwaitDeed,
     SealFileHandler,

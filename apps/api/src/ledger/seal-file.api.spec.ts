@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, digestOfJson } from '#libs/crypto';
+import { canonicalize, commitmentOf, digestOf } from '#libs/crypto';
 import { bearer } from '../../../../test/http/edge-client.js';
 import { ApiBench } from '../../../../test/support/api-bench.js';
 import { LedgerModule } from './ledger.module.js';
@@ -40,10 +40,16 @@ describe('POST /v1/deeds/files', () => {
     const query = `kind=admin&seq[gte]=${String(envelope['seq'])}`;
     expect((await get(`/v1/deeds?${query}`)).json?.['data']).toEqual([envelope]);
     const { text } = await get(`/v1/deeds/${String(envelope['id'])}`);
+    const evidence = (await get(`/v1/deeds/${String(envelope['id'])}/evidence`)).json?.['data'] as [Json];
+    expect(evidence).toMatchObject([{ member: 'admin.data_digest', value: file }]);
     expect(JSON.parse(text)).toMatchObject({
       kind: 'admin',
       who: { actor: { type: 'admin_key' } },
-      admin: { action: 'file.sealed', reason: file.label, data_digest: digestOfJson(file) },
+      admin: {
+        action: 'file.sealed',
+        reason: file.label,
+        data_digest: commitmentOf(String(evidence[0]['salt']), canonicalize(file)),
+      },
     });
   });
 

@@ -1144,6 +1144,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deeds/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What the digests of a deed stand for
+         * @description For each member that stands for a value: the value, and the salt under which the deed commits to it. Whoever has both
+         *     checks them offline: `commitment` is SHA-256 of `service/commit/v1`, a line feed, the 32 bytes of the salt, a line feed and
+         *     the value in RFC 8785 form. The salt is null in deeds of format `service.deed/1`, whose digests are plain. What
+         *     retention has taken is `removed`, and stays sealed. Agent keys may not read it: it holds what approvers were shown and said.
+         */
+        get: operations["getDeedEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deeds/files": {
         parameters: {
             query?: never;
@@ -4021,6 +4047,36 @@ export interface components {
             revoked_at: string | null;
         };
         SealSignature: string;
+        DeedEvidence: {
+            /** @constant */
+            object: "deed_evidence";
+            deed: components["schemas"]["DeedId"];
+            /** @enum {unknown} */
+            v: "service.deed/1" | "service.deed/2";
+            data: {
+                /**
+                 * @description The path of the member in the deed's body.
+                 * @example approval.countersigned.0.reason
+                 */
+                member: string;
+                commitment: components["schemas"]["Digest"];
+                /**
+                 * @description `removed`: retention has taken the value, and its salt with it. `missing`: the service should have the value and
+                 *     has not, or not as it was sealed: `npm run ags -- audit` says more.
+                 * @enum {unknown}
+                 */
+                status: "given" | "removed" | "missing";
+                /** @description 32 bytes in base64url. Null where no value is given, and where the digest is plain. */
+                salt: string | null;
+                /** @description Any JSON value; null where none is given. */
+                value: unknown;
+                /**
+                 * @description Only of `who.intent_hash`, whose value is the agent's signed intent: its Ed25519 signature over
+                 *     `service/intent/v1`, a line feed and the digest, by the intent key that the value names as `kid`.
+                 */
+                signature?: components["schemas"]["SealSignature"];
+            }[];
+        };
         Deed: {
             /** @constant */
             object: "deed";
@@ -8601,6 +8657,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getDeedEvidence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evidence, in the order of the format page. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "deed_evidence",
+                     *       "deed": "deed_458d3zb0padng8z2thbhk7dd95",
+                     *       "v": "service.deed/2",
+                     *       "data": [
+                     *         {
+                     *           "member": "action.args_digest",
+                     *           "commitment": "sha256:eaf66aba104c889461ac664f10aac0583806e4f6d361fb92a21c5e5d0fe2225d",
+                     *           "status": "given",
+                     *           "salt": "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc",
+                     *           "value": {
+                     *             "order": "4711",
+                     *             "amount": 8000
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeedEvidence"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];

@@ -13,6 +13,8 @@ export interface GivenDeed {
   readonly envelope: Envelope;
   readonly before: Envelope | null;
   readonly after: Envelope | null;
+  /** Of GET /v1/deeds/{id}/evidence, by the member that a salt is for. Only needed to compare a page. */
+  readonly salts?: Readonly<Record<string, string | null>>;
 }
 
 /** All inputs of a check. All of them come from the service whose deed is checked. */
@@ -52,6 +54,7 @@ export interface Check {
 }
 
 interface Body extends Sealed {
+  readonly v: string;
   readonly id: string;
   readonly kind: string;
   readonly org: string;
@@ -235,23 +238,44 @@ const chainChecks = async (body: Body, hash: string, given: Given): Promise<read
   ];
 };
 
-const digestOfValue = (value: unknown): Promise<string> => digestOf(text.encode(canonical(value)));
+/** The bytes of a salt, or null where there is none. */
+const saltIn = (salt: string | null | undefined): Uint8Array | null => {
+  if (typeof salt !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(salt)) return null;
+  const binary = atob(`${salt.replaceAll('-', '+').replaceAll('_', '/')}=`);
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+};
+
+/** The format of deeds that hold commitments. */
+const SALTED = 'service.deed/2';
+
+/** What a deed holds in place of a value: its digest, or in the newer format a commitment. Null without the salt. */
+type Hold = (value: unknown) => Promise<string | null>;
+
+const holdOf = ({ v }: Body, salts: GivenDeed['salts'], member: string): Hold => {
+  if (v !== SALTED) return (value) => digestOf(text.encode(canonical(value)));
+  const salt = saltIn(salts?.[member]);
+  if (salt === null) return () => Promise.resolve(null);
+  const [tag, line] = [text.encode('service/commit/v1\n'), text.encode('\n')];
+  return (value) => digestOf(new Uint8Array([...tag, ...salt, ...line, ...text.encode(canonical(value))]));
+};
 
 /**
- * Compares a value on the page with the digest in the deed. A value without a digest, and a digest without a value, are
- * reported, too.
+ * Compares a value on the page with what the deed holds in its place. A value without a digest, and a digest without a
+ * value, are reported, too.
  */
-const compared = async (name: string, stands: Stands, digest: unknown): Promise<Check> => {
+const compared = async (name: string, stands: Stands, digest: unknown, hold: Hold): Promise<Check> => {
   if (typeof digest !== 'string') return { name, ...withoutDigest(stands) };
   if ('value' in stands) {
-    const holds = (await digestOfValue(stands.value)) === digest;
+    const held = await hold(stands.value);
+    if (held === null) return { name, holds: null, says: 'The service gave no salt, so it cannot be compared' };
+    const holds = held === digest;
     return { name, holds, says: holds ? 'Matches what was sealed' : 'Does not match what was sealed' };
   }
-  // If the deed sealed the digest of the removal mark itself, a tool or an agent returned exactly that value.
-  if (stands.absent === 'removed' && digest === (await digestOfValue({ removed: true })))
+  // If the deed sealed the removal mark itself, a tool or an agent returned exactly that value.
+  if (stands.absent === 'removed' && digest === (await hold({ removed: true })))
     return { name, holds: true, says: 'Not removed: {"removed": true} is what the tool returned' };
-  // A result may be null: then the deed sealed the digest of null.
-  if (stands.absent === 'none' && digest === (await digestOfValue(null)))
+  // A result may be null: then the deed sealed null.
+  if (stands.absent === 'none' && digest === (await hold(null)))
     return { name, holds: true, says: 'Nothing is shown here, and nothing was sealed' };
   return {
     name,
@@ -301,6 +325,7 @@ const amended = async (
 const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readonly Check[]> => {
   const [amendment, later] = given.amendment === undefined ? [null, body] : await amended(given.amendment, given, page);
   const newest = later ?? body;
+  const hold = (member: string): Hold => holdOf(body, given.salts, member);
   const differing = differences(page, body, newest);
   const isThis = body.kind === 'action' && isAbout(body, page);
   return [
@@ -318,10 +343,28 @@ const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readon
           ? 'Tool, agent, for whom, decision, outcome and evidence are shown as sealed. Names, reasons and descriptions are not part of a deed'
           : `Differs from what was sealed: ${differing.join(', ')}`,
     },
-    await compared('These arguments', page.args, body.action?.['args_digest']),
-    await compared('This result', page.result, body.execution?.['result_digest']),
-    await compared('This evidence', page.evidence, newest.witness?.['evidence_digest']),
+    await compared('These arguments', page.args, body.action?.['args_digest'], hold('action.args_digest')),
+    ...(body.v !== SALTED ? [] : [await requested(body, page, hold('action.request_digest'))]),
+    await compared('This result', page.result, body.execution?.['result_digest'], hold('execution.result_digest')),
+    await compared(
+      'This evidence',
+      page.evidence,
+      newest.witness?.['evidence_digest'],
+      holdOf(newest, (later === null ? given : (given.amendment ?? given)).salts, 'witness.evidence_digest'),
+    ),
   ];
+};
+
+/** The whole request. In the older format the page's digest of it is compared with that in the deed. */
+const requested = (body: Body, { args, mode, tool }: Shown, hold: Hold): Promise<Check> => {
+  const { request_digest: digest, tool_digest, tool_truncated: isCut } = body.action ?? {};
+  const stands: Stands =
+    'value' in args && isCut !== true
+      ? { value: { args: args.value, mode, tool, tool_digest } }
+      : { absent: 'removed' };
+  return 'value' in args && isCut === true
+    ? Promise.resolve({ name: 'This request', holds: null, says: 'The name of the tool is shortened here' })
+    : compared('This request', stands, digest, hold);
 };
 
 /** Runs all checks, in the order in which the page shows them; only the first two if the bytes are no deed. */

@@ -65,6 +65,12 @@ export const useDeed = (id: string) =>
 const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
   (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
 
+/** The salts under which a deed commits to its values, by the member that stands for the value. */
+const readSalts = async (id: string): Promise<Readonly<Record<string, string | null>>> => {
+  const { data } = await bodyOf(api.GET('/v1/deeds/{id}/evidence', { params: { path: { id } } }));
+  return Object.fromEntries(data.map(({ member, salt }) => [member, salt]));
+};
+
 /** The inputs of a check. */
 interface Question {
   readonly deed: GivenDeed | null;
@@ -88,7 +94,11 @@ export const checksQuery = ({ deed, amendment, readAtMs, shown, org }: Question)
       const [{ checkDeed }, keys] = await Promise.all([import('./check-deed.ts'), readKeys()]);
       const startedAt = performance.now();
       const page = shown === null ? {} : { page: shown };
-      const checks = await checkDeed({ ...deed, keys, org, ...page, ...(amendment === null ? {} : { amendment }) });
+      // Only a comparison with a page needs the salts.
+      const salted = async (given: GivenDeed): Promise<GivenDeed> =>
+        shown === null ? given : { ...given, salts: await readSalts(given.id) };
+      const later = amendment === null ? {} : { amendment: await salted(amendment) };
+      const checks = await checkDeed({ ...(await salted(deed)), keys, org, ...page, ...later });
       return { checks, tookMs: performance.now() - startedAt };
     },
   });

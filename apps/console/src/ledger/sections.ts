@@ -56,6 +56,7 @@ const SECTIONS: readonly (readonly [name: string, title: string, labels: Labels]
       ['args_digest', 'Digest of the arguments'],
       ['request_digest', 'Digest of the request'],
       ['tool_digest', 'Digest of what is sent'],
+      ['undo_of', 'Takes back'],
     ],
   ],
   [
@@ -95,9 +96,11 @@ const SECTIONS: readonly (readonly [name: string, title: string, labels: Labels]
       ['status', 'Outcome'],
       ['attempts', 'Attempts'],
       ['error_code', 'Error'],
+      ['first_sent_at', 'First sent at'],
       ['started_at', 'Started at'],
       ['finished_at', 'Ended at'],
       ['result_digest', 'Digest of the result'],
+      ['message', 'Digest of the error message'],
     ],
   ],
   [

@@ -211,3 +211,57 @@ describe('a later verdict', () => {
     expect(await saysNo(shown, DEED, { ...genuine, bytes: altered })).toEqual(['Amended']);
   });
 });
+
+describe('a deed that holds commitments', () => {
+  const SALTS = Object.fromEntries(
+    ['action.args_digest', 'action.request_digest', 'execution.result_digest', 'witness.evidence_digest'].map(
+      (member, index) => [member, Buffer.alloc(32, index + 1).toString('base64url')],
+    ),
+  );
+  const held = (member: string, value: unknown): string => {
+    const salt = Buffer.from(SALTS[member] ?? '', 'base64url');
+    return `sha256:${sha256(Buffer.concat([Buffer.from('service/commit/v1\n'), salt, Buffer.from(`\n${canonical(value)}`)]))}`;
+  };
+  const request = { args: ARGS, mode: 'gateway', tool: 'crm.get_customer', tool_digest: 'sha256:t' };
+  const salted = {
+    ...sealed(2, {
+      ...{ v: 'service.deed/2', who, policy },
+      action: {
+        ...{ ...action('act_a'), tool_digest: 'sha256:t', tool_truncated: false },
+        args_digest: held('action.args_digest', ARGS),
+        request_digest: held('action.request_digest', request),
+      },
+      execution: { ...execution, result_digest: held('execution.result_digest', RESULT) },
+      witness: { ...known, evidence_digest: held('witness.evidence_digest', EVIDENCE) },
+    }),
+    salts: SALTS,
+  };
+
+  it('passes if everything is as it was sealed', async () => {
+    const checks = await check(PAGE, salted);
+    expect(checks.filter(({ holds }) => holds !== true).map(({ name }) => name)).toEqual(['Followed']);
+    expect(checks.map(({ name }) => name).slice(-4)).toEqual([
+      ...['These arguments', 'This request', 'This result', 'This evidence'],
+    ]);
+  });
+
+  it('names what differs, of the request also the name of the tool', async () => {
+    expect(await saysNo({ ...PAGE, args: { value: { id: '8' } } }, salted)).toEqual([
+      'These arguments',
+      'This request',
+    ]);
+    expect(await saysNo({ ...PAGE, result: { value: {} } }, salted)).toEqual(['This result']);
+    expect(await saysNo({ ...PAGE, evidence: { value: {} } }, salted)).toEqual(['This evidence']);
+    expect(await saysNo({ ...PAGE, tool: 'crm.get' }, salted)).toEqual(['This page', 'This request']);
+    const { 'action.args_digest': one } = SALTS;
+    const swapped = { ...salted, salts: { ...SALTS, 'execution.result_digest': one ?? null } };
+    expect(await saysNo(PAGE, swapped)).toEqual(['This result']);
+  });
+
+  it('leaves open what it has no salt for, and what is removed', async () => {
+    const unsalted = { ...salted, salts: { ...SALTS, 'execution.result_digest': null } };
+    expect(await found('This result', PAGE, unsalted)).toMatchObject({ holds: null });
+    const removed = await found('This result', { ...PAGE, result: { absent: 'removed' } }, unsalted);
+    expect(removed).toMatchObject({ holds: null, says: expect.stringContaining('the end of the retention period') });
+  });
+});

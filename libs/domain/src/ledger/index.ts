@@ -3,6 +3,7 @@ export * from './audit-verdict.js';
 export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';
 export * from './compose-deed.js';
 export { aboutOf, type DeedAbout } from './deed-about.js';
+export { DeedEvidence, type Opening } from './deed-evidence.js';
 export * from './deed-sections.js';
 export { NoActiveSealKey } from './deed-signer.js';
 export * from './deed.events.js';
