@@ -1,0 +1,41 @@
+/**
+ * A cosignature that another implementation made, pyca/cryptography 48.0.0 over OpenSSL, from the words of tlog-cosignature
+ * alone: the key of the seed 00 01 .. 1f, as witness.example/w1, at 1679315147, over the checkpoint of the text's example.
+ */
+export const FOREIGN_COSIGNATURE = {
+  publicKeySha256: '9f107644c1084526af3bc8098680b05499a2325a644e388fb4f970e058d19d46',
+  keyId: 'dcccf9ec',
+  line: `\u2014 witness.example/w1 ${[
+    '3Mz57AAAAABkGFDLu1JZnGwcuYaibNYUlc8v/XhQ88DimzoTTWgMbl3k8UP1G1tXSpyAx7y/PF4ZiI+83lAPCTOUFxwSc3RlfginfCEHOZUo',
+    'W0xP9J49U+99O3Zq764kMhAYYdkNUuvFvon5SrEBk+R6oG0KXK8NtthNLxKR9MqPxgGUetsR+7bluSGcOCPw1ijcELb7/huJtoUydFee2HuM',
+    'dAJ1uSUed2yJvolOJsiDlREm5keun+Itc5SVrQJAYWJG/OetTxennxmoqFny0TWSB4mbwTQhkb8f2zNaoC/zRi5iE6fdr6WKvIE1XPQEwEaq',
+    'NkBO8E6820F/0/gKXmp8PH/hY3wgRP1m+EAsX7ci28K035I/e28/xs10xRUBjNXnFlN8B6MstMJ13SkoTof6C0qP8Ijwr1B79D1fSJ69a3eL',
+    'FSUWs7Q4XjFoQVHpQ2Yq6FSfXQiS+ciVKCdKwXbWMMVtWIFrafOW4eSQ9K0CIqEaeM73SxCFt0isbcOBDhOqdr3FjQEqgsHfpYOaBQrx2h1l',
+    'aacEBEuhrnROdRe3Il6Or5reK7EZGgGgkJdX2L3QW9Cx16J1NorcmpcCB0CbC0zLOgaI1p/hBUzG/khhrPY608vfsm9x0NDZNofFITQkrw+O',
+    'aVbBtsR4Qz+gMT4ikLz98pXexLqE1NdKcsIu7et48uXsEse6gFYAGri0uQtw65Tzb+35zfeNmXu9NOrDLN0pdTq+WUBh3T7+pgvVFS7hDhOu',
+    'xCmX3vYBug2+BcUfdlrtTDgam2skNtSk9QOLux4rVt+cxo5HPdf28LpG4lODlCMT6RO0dXRDN8lAWbv/ROZzqoJljHBQqKTc1x3HZiK951ci',
+    '8Ja1idlg8YHUNS1+lO46bO/sS8qO3NRg4g/sWU2Bz4Dfdc3O8eGmOyppsV+ZrchxMqEd+4i8iEc2ffUPNgWFNuu848nKjdA21xJ47T+1F/JR',
+    '60pR7s/Ck8bgAkLBb8CWakmEi9QibO8v/VlALz0K3avqRB+1DKgGClPJWq7hUVZnPXD+Glz2v/ySUBmoVBuWJnnSx8i1GDz2rYBuEqyuocM+',
+    'O4xNhz7Ka7uTFgFzIxUwkyOcIoFRQVVTVoBd0R1Ln6WO1i/5zIC7F9JcAWyxEE3MaOtuiogguHQBahYoHf7vUFStNu5pswr9xPK0DL7qJBXl',
+    '3hJL4tTiJ+/Ut17/YFIEeMJMky6KpoP8ehGy5qFGSFLXMNDRhHAQYauq1NKOSLeLZiL3Hvcm39QxSshlb0e7HJWYCb0/jO7CucFZEy9DaVmU',
+    'Ez1N3/aIExrF8TWnKv0JkwJ4aHe1Ws/Da52uw1GDyBfUo+T7+TrwjqSfnwf3bXJTCjQ+BIjkMkYh94T4uIr0SA5Ac88sc//ZV6U/xt30J0Ri',
+    'y9A643/hg1NkIX/r2JnSeXQRmPRrUqZy3wldw3eI8OxiI0KK58IVSux71Q+PssitNSYaqYIaVd8vcgsL/VJVRUB707/3JoH1zbwCZ8R9VF9q',
+    'Imwfyc9n9isjcmrVwh+K4573U/wwVptFXGkYx9smH2fB0BvDWV5jTRS8fpk64gBMaxHQ21SGtw4Zukx7Bw5mIt3PkgMpOL4MNBMdX+pyO/HY',
+    '3QoOE8TkaBjVFPCRIpa8BpEkZE+9kYbv8/hIw/hzJbfG94grf8zi7kP58IK1CGA62bmqyEYLYb6Hqmv544GHcV7D0KU8sZ4SJrqaQav3ow1v',
+    'UrB1buNpHCLdkjLP5e6QMR+EtM3tg8rtL28Bi4aM6of/nVwMbygRFDsmUsoRBmjLtxIPt5DJIpS/lVDeQY8NY0I8ePV8glwgnmfmGau/o9nl',
+    'RF/RcSGH0687luvzSUOPhSyJDwkF+i73kWbyRlqBT9dXAwMy3oLgspP2lLWqKUPiNPnVQJ20tkze/gpPIprLbKr6u46kAZV9ShW3rDTEeFj+',
+    'DcXjcl0hnc7/1FRAgWcIIY8EWS/vhyOttN05D5VZY94u0pCYC30GUuTlnR2uuRxeKVnoROCFSfITBfAp6eLjaOBBcD2m6G5mKdJLYBK3Y4wg',
+    'nE6aeykoiVij50E9n+QWjCvfQ1t/Et2KE5eFnRNkVrPFOBvf4OC46+4K4BlvCrHdUzCsK0CIpUdEbqZeGaGow7jzzK+P0mZltVpk/noTZ7eB',
+    'EiwwAXE2NX2pfC8Nx0mB07EU6/vfO0PfpGIl2NPPCd8VeWL8zgdM0GN+hZlHdnxC99/lTUdgsV5AmKwVCtqa1zNfyk2xqlGWJPX68C5aP6VE',
+    'eChxd3CMfhAaemds880aJL0rwoiWdt1UWHB8vcW5hwqYqVvHt/pAse6kDr3vbcTUjXVgZZcS+bplaR7no+drzp7itff23tMFcEN/Pbj80pIf',
+    'YoqwV1eJvLLTyh7R8XUartHrTkVGb4mCnq19kRBPSjQQ/iTdpDbJhD5tN6Ca5otw8YXpfQyC7yszBlZrEavFrutjuHVaDOMWxJlrIIfP+rsP',
+    'EeWyOkluH+D1uhMyrXU2y/9d4AemmQzBJ4CaNuEgGriAlyZszgc8qvONxvJ93RDso/5ztWvodRAoKWJriXBNF1UXdqYAC9IQUDkMXiSu2WtU',
+    'ky2URuF6LYNTiQhRUBcfkuP2gO5qIeuXGtxdXyNKE7SpW5+8sPk3UkFqdlnDCQlBj4cpO/IN35Fj6BAn1wEfb3T6UjV/WZ2bVBMHiAUaERF7',
+    'SPvpb9WnPSpEAxNCtKoukz/SXRvCETubrDkkZho0GbHNoTANJLu+DxjAtBIc4lH8O9kD46KqUkwIoo0DDc/M+8JxZZWjaXOn5miSceVXZh/c',
+    'Vco5WaIFh8uSlrhA/2YP8omIfqtpyrCcej29PlLboS61DpP/81wclvYvdnsVzwgnFdXeBNiaJDn7NFPGZtv5AxY2/ugXCBUoyBROjn/Zb6sg',
+    's128+bymfa81w7RBHRIrfkPvUvhc98JwQw2Z6BgDCeDmjeXqZviwTv93aYYv/Ib7lIO+Vz1XlLz8ygNLLEPlUcj65H8FxuSnAJP4P4WpFsZi',
+    'VxkxS9a+5aFRITly0b0JsqxY/Z2P02kCykEaWD1IGnvpXj3mYFoXOpJuRQOgmwCWULJMXhP+aAqApdxoJbM+rrEZ0QV9xpe52HE0Vyrz44ES',
+    'IqCytbrO4PP5Cg4UHUpTVFluiJScna+31+cLHR8kMTRDT3Z6kJWgo9Dk5e/3FCIrQ1absMHg6AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAob',
+    'Ljg=',
+  ].join('')}\n`,
+};
