@@ -150,3 +150,140 @@ export {
 export { BundleFormatError } from './bundle-format-error.js';
 export { readGzipMember, writeGzipMember } from './gzip-member.js';
 export { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarHeader, tarPaddingBytes } from './ustar.js';
+
+export {
+  type Checkpoint,
+  CheckpointError,
+  type CheckpointReason,
+  encodeCheckpoint,
+  parseCheckpoint,
+  type ReadCheckpoint,
+} from './transparency/checkpoint.js';
+export {
+  type CheckpointJudgement,
+  type CheckpointRefusal,
+  judgeCheckpoint,
+  type Quorum,
+  quorumOf,
+  type SignedCheckpoint,
+  type WitnessWord,
+} from './transparency/checkpoint-judgement.js';
+export { CompactRange, completeSubtrees, rootOf, type TreeNode } from './transparency/compact-range.js';
+export { CosignatureError, type CosignatureReason, timestampOf } from './transparency/cosignature.js';
+export { isKeyName } from './transparency/key-name.js';
+export {
+  type LedgerRange,
+  ledgerRange,
+  LedgerRangeError,
+  type LedgerRangeReason,
+  type RangeBounds,
+  RangeFold,
+  rootOfRange,
+} from './transparency/ledger-range.js';
+export { EMPTY_ROOT, HASH_BYTES, isSameHash, leafHash, nodeHash } from './transparency/merkle-hash.js';
+export {
+  type ConsistencyClaim,
+  consistencyProof,
+  hashesInMemory,
+  type InclusionClaim,
+  inclusionProof,
+  isConsistent,
+  isIncluded,
+  MAX_PROOF_HASHES,
+  type NodeHashes,
+  rootOfTree,
+} from './transparency/merkle-proof.js';
+export { ML_DSA_44_SEED_BYTES, MlDsa44SigningKey } from './transparency/ml-dsa-44.js';
+export {
+  ed25519Cosigner,
+  ed25519NoteSigner,
+  type KnownKey,
+  knownKey,
+  mlDsa44Cosigner,
+  type SigningNoteKey,
+} from './transparency/note-key.js';
+export {
+  formatNote,
+  judgeNote,
+  MAX_NOTE_BYTES,
+  type NoteJudgement,
+  type NoteSignature,
+  type NoteSigner,
+  type NoteVerifier,
+  openNote,
+  parseSignedNote,
+  signatureLine,
+  signatureOf,
+  type SignedNote,
+  SignedNoteError,
+  type SignedNoteReason,
+  signNote,
+  type VerifiedSignature,
+} from './transparency/signed-note.js';
+export {
+  EMPTY_FRONTIER,
+  type Frontier,
+  hashesInTiles,
+  type Tile,
+  TILE_BYTES,
+  TILE_HASHES,
+  TileBuilder,
+  TileError,
+  type TileId,
+  type TileReason,
+} from './transparency/tiles.js';
+export {
+  encodePolicy,
+  MAX_POLICY_BYTES,
+  MAX_POLICY_ENTRIES,
+  NO_QUORUM,
+  parsePolicy,
+  type PolicyGroup,
+  type PolicyLog,
+  type PolicyWitness,
+  type TlogPolicy,
+  TlogPolicyError,
+  type TlogPolicyReason,
+} from './transparency/tlog-policy.js';
+export {
+  encodeTlogProof,
+  judgeTlogProof,
+  MAX_TLOG_PROOF_BYTES,
+  parseTlogProof,
+  type ProofFacts,
+  type ProofJudgement,
+  type ProofRefusal,
+  type ReadTlogProof,
+  TLOG_PROOF_EXTENSION,
+  type TlogProof,
+  TlogProofError,
+  type TlogProofReason,
+} from './transparency/tlog-proof.js';
+export {
+  encodeVkey,
+  isSameKey,
+  keyIdOf,
+  parseVkey,
+  SIGNATURE_TYPE,
+  type SignatureType,
+  type Vkey,
+  VkeyError,
+  vkeyOf,
+  type VkeyReason,
+} from './transparency/vkey.js';
+export {
+  type AddCheckpoint,
+  encodeAddCheckpoint,
+  encodeCosignatures,
+  encodeTreeSize,
+  MAX_ADD_CHECKPOINT_BYTES,
+  MAX_SIGNATURE_LINES_BYTES,
+  MAX_SIZE_BODY_BYTES,
+  parseAddCheckpoint,
+  parseCosignatures,
+  parseTreeSize,
+  type ReadAddCheckpoint,
+  TLOG_SIZE_MEDIA_TYPE,
+  WitnessMessageError,
+  type WitnessMessageReason,
+} from './transparency/witness-message.js';
