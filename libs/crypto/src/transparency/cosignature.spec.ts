@@ -154,6 +154,16 @@ describe('what a cosignature holds', () => {
     expect(knownKey(witness('w', 'key').vkey).verify(text, timed)).toBe(false);
   });
 
+  it('a timed signature of a text that is no checkpoint is no cosignature', () => {
+    const key = keyFrom('key');
+    const timed = (of: string): Uint8Array =>
+      Uint8Array.of(...ed25519Cosignature(key, text, AT).subarray(0, 8), ...key.sign(ed25519CosignedMessage(of, AT)));
+    const verify = (of: string): boolean => knownKey(witness('w', 'key').vkey).verify(of, timed(of));
+    expect(verify(text)).toBe(true);
+    expect(verify('text\n')).toBe(false);
+    expect(verify(text.replace('\n7\n', '\n07\n'))).toBe(false);
+  });
+
   it.each([0, -1, 1.5, Number.NaN, 2 ** 53])('none is made at %d', (timestamp) => {
     expect(reasonOf(CosignatureError, () => witness('w', 'key', timestamp).sign(text))).toBe('timestamp');
     expect(reasonOf(CosignatureError, () => pqWitness('w', 'key', timestamp).sign(text))).toBe('timestamp');

@@ -174,6 +174,7 @@ describe('proofs from tiles', () => {
     expect(await refusal(inclusionProof(source, 17, 3_001))).toBe('node');
     expect(await refusal(rootOfTree(source, 4_096))).toBe('node');
     expect(await refusal(source.read([{ level: 0, index: 3_000 }]))).toBe('node');
+    expect(await refusal(source.read([{ level: 0, index: 3_072 }]))).toBe('node');
     expect(await refusal(source.read([{ level: 60, index: 0 }]))).toBe('node');
   });
 });
@@ -208,7 +209,7 @@ describe('a range of a ledger', () => {
         expect(hexOf(rootOfRange(proof, own))).toBe(hexOf(rootFor(range.size)));
         expect(proof.left.length + proof.right.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(range.size + 1)));
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
@@ -235,7 +236,7 @@ describe('a range of a ledger', () => {
           expect(refusal(() => rootOfRange(short, own))).toBe(side);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 20 },
     );
   });
 
@@ -249,6 +250,13 @@ describe('a range of a ledger', () => {
   ])('bounds that are none: $first to $last of $size', async (range) => {
     expect(refusal(() => new RangeFold({ ...range, left: [], right: [] }))).toBe('bounds');
     await expect(ledgerRange(source, range)).rejects.toThrow(LedgerRangeError);
+  });
+
+  it('a leaf too many is refused when it comes', () => {
+    const fold = new RangeFold({ first: 1, last: 1, size: 2, left: [], right: [leaves[1]!] });
+    fold.add(leaves[0]!);
+    expect(refusal(() => fold.add(leaves[1]!))).toBe('leaves');
+    expect(hexOf(fold.root())).toBe(hexOf(rootFor(2)));
   });
 
   it('what is no hash is refused before it is folded', () => {

@@ -174,7 +174,7 @@ describe('the syntax of a policy', () => {
     expect(parsePolicy(raw(0xfe)).quorum).not.toBe(policy.quorum);
   });
 
-  it('32 logs, 32 witnesses and 32 groups are read, and 64 of each; no more, and no larger file', () => {
+  it('64 logs, 64 witnesses and 64 groups are read, and no more, and no larger file', () => {
     const lines = (count: number): string => {
       const numbers = Array.from({ length: count }, (_, index) => index);
       const logs = numbers.map((n) => `log ${vkeyText(ed25519NoteSigner(`l${n}`, keyFrom(`l${n}`)))}\n`);
@@ -182,10 +182,18 @@ describe('the syntax of a policy', () => {
       const groups = numbers.map((n) => `group g${n} any w${n}\n`);
       return [...logs, ...witnesses, ...groups, 'quorum g0\n'].join('');
     };
-    expect(refusal(lines(32))).toBe('accepted');
     expect(refusal(lines(MAX_POLICY_ENTRIES))).toBe('accepted');
     expect(refusal(lines(MAX_POLICY_ENTRIES + 1))).toBe(`too_many ${MAX_POLICY_ENTRIES + 1}`);
     expect(refusal(new Uint8Array(MAX_POLICY_BYTES + 1).fill(0x0a))).toBe('too_large 0');
+    const nested = Array.from(
+      { length: MAX_POLICY_ENTRIES + 1 },
+      (_, n) => `group g${n} any ${n === 0 ? 'a' : `g${n - 1}`}\n`,
+    );
+    expect(refusal(`witness a ${A}\n${nested.join('')}quorum a\n`)).toBe(`too_many ${MAX_POLICY_ENTRIES + 2}`);
+    const deepest = `quorum g${MAX_POLICY_ENTRIES - 1}\n`;
+    const policy = parsePolicy(bytesOf(`witness a ${A}\n${nested.slice(0, -1).join('')}${deepest}`));
+    expect(quorumOf(policy, new Set(['a']))).toBe('met');
+    expect(quorumOf(policy, new Set())).toBe('not_met');
   });
 });
 
