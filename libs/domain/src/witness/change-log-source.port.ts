@@ -35,8 +35,9 @@ export interface FollowedLog extends WitnessLogin {
   /** The database sends from now on. */
   onStarted(): void;
   /**
-   * A committed transaction, in the order of commits, one at a time. It is acknowledged when this resolves and never
-   * before; where it rejects, nothing more is read and `follow` rejects with the same.
+   * A committed transaction, in the order of commits. The next may be given before this resolves. It is acknowledged when
+   * this resolves and all before it have, and never before; where it rejects, nothing more is read and `follow` rejects
+   * with the same.
    */
   onTransaction(transaction: LoggedTransaction): Promise<void>;
   /** Everything that committed before this place has been given to {@link onTransaction}, and that has resolved. `X/Y`. */

@@ -18,10 +18,13 @@ export interface FollowedLog {
   readonly onFound?: (found: FoundLog) => Promise<void> | void;
   /**
    * One transaction after the other, in the order of their commits; none that changed no published table and carries no mark.
-   * Once this resolves the transaction is acknowledged, and is not sent again; where it rejects, reading ends with that error
-   * and the transaction comes again. After a crash the last ones may come again all the same.
+   * Once this resolves, and all before it have, the transaction is acknowledged, and is not sent again; where it rejects,
+   * reading ends with that error, and the transaction comes again with all that was given after it. After a crash the last
+   * ones may come again all the same.
    */
   readonly onTransaction: (seen: LoggedTransaction) => Promise<void>;
+  /** How many may be given before the first of them has resolved. Default: one, so that none begins before another ends. */
+  readonly atOnce?: number;
   /** Every transaction that ends at or before this place was handled. It never goes back. */
   readonly onPosition?: (lsn: string) => void;
 }
@@ -63,9 +66,17 @@ export class ChangeLogReader {
   }
 }
 
+/** A transaction that its handler has, or had while an earlier one is still with it. */
+interface InHand {
+  readonly assembled: AssembledTransaction;
+  readonly handled: Promise<void>;
+}
+
 /** One stretch of following, from the start of a stream to its end. */
 class Course implements LogListener {
   private readonly waiting: AssembledTransaction[] = [];
+  /** In the order of commits, which is that of acknowledging them. */
+  private inHand: InHand[] = [];
   private waitingBytes = 0;
   private handling: Promise<void> | null = null;
   private isPaused = false;
@@ -138,19 +149,24 @@ class Course implements LogListener {
     this.waiting.push(assembled);
     this.waitingBytes += TRANSACTION_BYTES + assembled.keptBytes;
     if (!this.isPaused && this.waitingBytes > WAITING_BYTES_MAX) this.pause(true);
+    if (this.handling !== null) this.begin();
     // In a turn of its own: a handler that ends the course at once must find that it is being handled.
-    this.handling ??= Promise.resolve().then(() => this.handleAll());
+    else this.handling = Promise.resolve().then(() => this.handleAll());
   }
 
   private async handleAll(): Promise<void> {
     try {
-      while (!this.isOver() && !this.log.signal.aborted) {
-        const next = this.waiting.shift();
-        if (next === undefined) break;
-        await this.handle(next);
+      this.begin();
+      for (let [oldest] = this.inHand; oldest !== undefined; [oldest] = this.inHand) {
+        await oldest.handled;
+        this.inHand.shift();
+        this.finish(oldest.assembled);
+        this.begin();
       }
     } catch (error) {
       this.fail(error);
+      await Promise.allSettled(this.inHand.map(({ handled }) => handled));
+      this.inHand = [];
     }
     this.handling = null;
     // Where some were left, nothing is said of what comes behind them.
@@ -158,8 +174,18 @@ class Course implements LogListener {
     this.endIfIdle();
   }
 
-  private async handle({ seen, keptBytes }: AssembledTransaction): Promise<void> {
-    await this.log.onTransaction(seen);
+  private begin(): void {
+    while (!this.isOver() && !this.log.signal.aborted && this.inHand.length < (this.log.atOnce ?? 1)) {
+      const assembled = this.waiting.shift();
+      if (assembled === undefined) return;
+      const handled = this.log.onTransaction(assembled.seen);
+      // Heard when all before it have ended, and until then by nobody.
+      handled.catch(() => undefined);
+      this.inHand.push({ assembled, handled });
+    }
+  }
+
+  private finish({ seen, keptBytes }: AssembledTransaction): void {
     this.waitingBytes -= TRANSACTION_BYTES + keptBytes;
     if (this.isOver()) return;
     this.advance(parseLsn(seen.end_lsn) ?? this.handled);

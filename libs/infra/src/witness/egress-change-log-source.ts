@@ -22,6 +22,8 @@ const LONG_MESSAGE_BYTES = 67_108_864;
 /** What is no message of the log has an end, too. */
 const MAX_MESSAGE_BYTES = 268_435_456;
 const DIAL_TIMEOUT_MS = 10_000;
+/** Each waits for an append, and appends that come together are one commit: one by one, a slow store would hold up all behind. */
+const HANDLED_AT_ONCE = 16;
 /** A connection that nobody asks anything is closed: the next question opens another. */
 const UNASKED_MS = 15_000;
 
@@ -86,6 +88,7 @@ export class EgressChangeLogSource extends ChangeLogSource {
         slot,
         publication,
         signal: log.signal,
+        atOnce: HANDLED_AT_ONCE,
         onFound: () => log.onStarted(),
         onTransaction: (transaction) => log.onTransaction(transaction),
         onPosition: (position) => log.onPosition(position),
