@@ -52,17 +52,36 @@ export class ChangeLogReader {
   async follow(log: FollowedLog): Promise<void> {
     const slot = checkedSlot(log.slot);
     if (log.signal.aborted) return;
-    const connection = await ReplicationConnection.open(log.connection);
+    const course = await this.begun(slot, log);
+    if (course === null) return;
     try {
-      const found = await connection.look(slot, log.publication);
-      await log.onFound?.(found);
-      if (log.signal.aborted) return;
-      const assembler = new TransactionAssembler(await connection.builtInTypes());
-      const course = new Course(connection, log, assembler, this.clock, found);
       await course.run(this.statusIntervalMs);
     } finally {
-      await connection.close();
+      await course.close();
     }
+  }
+
+  /** Null: the signal has ended it. A server that is silent does not hold that up. */
+  private async begun(slot: string, log: FollowedLog): Promise<Course | null> {
+    let connection: ReplicationConnection | null = null;
+    const end = (): unknown => connection?.close();
+    log.signal.addEventListener('abort', end);
+    try {
+      connection = await ReplicationConnection.open({ ...log.connection, signal: log.signal });
+      const found = await connection.look(slot, log.publication);
+      await log.onFound?.(found);
+      const assembler = new TransactionAssembler(await connection.builtInTypes());
+      if (!log.signal.aborted) return new Course(connection, log, assembler, this.clock, found);
+    } catch (error) {
+      if (!log.signal.aborted) {
+        await connection?.close();
+        throw error;
+      }
+    } finally {
+      log.signal.removeEventListener('abort', end);
+    }
+    await connection?.close();
+    return null;
   }
 }
 
@@ -95,6 +114,10 @@ class Course implements LogListener {
   ) {
     this.handled = parseLsn(found.confirmedLsn) ?? 0n;
     this.said = this.handled;
+  }
+
+  close(): Promise<void> {
+    return this.connection.close();
   }
 
   async run(statusIntervalMs: number): Promise<void> {

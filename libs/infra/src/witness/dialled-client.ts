@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type pg from 'pg';
-import { allowOnlyScram, DatabaseClient } from '#libs/infra/postgres';
+import { allowOnlyScram, MortalClient } from '#libs/infra/postgres';
+import type { Questioned } from './slots.js';
 
 /** What a role connects as, over a stream that is ready for PostgreSQL's start-up message: dialled, and in TLS where asked. */
 export interface DialledConnection {
@@ -8,6 +9,8 @@ export interface DialledConnection {
   readonly user: string;
   readonly password: string;
   readonly database: string;
+  /** Ends the connection for as long as it is not signed in. */
+  readonly signal?: AbortSignal;
 }
 
 /** The texts of the log must not depend on what a database or role is set to. */
@@ -48,9 +51,10 @@ export const dialledClient = async (
   connection: DialledConnection,
   mode: 'replication' | 'ordinary' = 'replication',
 ): Promise<pg.Client> => {
-  const { connect, user, password, database } = connection;
+  const { connect, user, password, database, signal } = connection;
   const stream = readyForStartUp(await connect());
-  const client = new DatabaseClient({
+  const end = (): unknown => stream.destroy();
+  const client = new MortalClient({
     stream: () => stream,
     // Both for messages only: the stream is connected.
     host: 'localhost',
@@ -68,14 +72,29 @@ export const dialledClient = async (
     ...(mode === 'ordinary' ? {} : ({ replication: 'database' } as object)),
   });
   allowOnlyScram(client);
+  signal?.addEventListener('abort', end);
   try {
+    signal?.throwIfAborted();
     await client.connect();
     return client;
   } catch (error) {
-    stream.destroy();
+    end();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', end);
   }
 };
+
+/** Asks so that a server which is silent ends the connection: it may be up for ever all the same. */
+export const impatient = (client: pg.Client, answerMs = ANSWER_TIMEOUT_MS): Questioned => ({
+  query: <Row extends pg.QueryResultRow>(text: string) => {
+    // `pg` knows the timeout of one statement, and does not declare it.
+    const asked: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: answerMs };
+    return client.query<Row>(asked);
+  },
+});
+
+const ANSWER_TIMEOUT_MS = 10_000;
 
 /** `pg` dials by itself: for one that is connected it hears at once that it is. */
 const readyForStartUp = (stream: Duplex): Duplex =>

@@ -13,9 +13,9 @@ import { GuardedStream } from '#libs/infra/connectors';
 import { type EgressDoor, EgressFailure } from '#libs/infra/egress';
 import { ChangeLogFault, type ChangeLogFaultReason } from './change-log-fault.js';
 import { ChangeLogReader } from './change-log-reader.js';
-import { type DialledConnection, dialledClient } from './dialled-client.js';
+import { type DialledConnection, dialledClient, impatient } from './dialled-client.js';
 import { LongMessages } from './long-messages.js';
-import { createSlot, dropSlot, logIdentityOf, slotStateOf } from './slots.js';
+import { createSlot, dropSlot, logIdentityOf, type Questioned, slotStateOf } from './slots.js';
 
 /** One row of a customer may be this long in the log. Of a longer one only its table is heard, and that it was changed. */
 const LONG_MESSAGE_BYTES = 67_108_864;
@@ -26,6 +26,8 @@ const DIAL_TIMEOUT_MS = 10_000;
 const HANDLED_AT_ONCE = 16;
 /** A connection that nobody asks anything is closed: the next question opens another. */
 const UNASKED_MS = 15_000;
+/** A slot is made when every transaction that runs and has written has ended. */
+const CREATE_SLOT_TIMEOUT_MS = 600_000;
 
 /** The ends that a decoder can do something about. All others are {@link LogUnreachable}. */
 const ENDS: Readonly<Partial<Record<ChangeLogFaultReason, FollowEnd>>> = {
@@ -65,7 +67,7 @@ export class EgressChangeLogSource extends ChangeLogSource {
   }
 
   override async createSlot(login: WitnessLogin): Promise<void> {
-    await this.ask(login, (client) => createSlot(client, login.terms.slot));
+    await this.ask(login, (client) => createSlot(client, login.terms.slot), CREATE_SLOT_TIMEOUT_MS);
   }
 
   override dropSlot(login: WitnessLogin): Promise<'dropped' | 'in_use'> {
@@ -84,7 +86,7 @@ export class EgressChangeLogSource extends ChangeLogSource {
     const { slot, publication } = log.terms;
     try {
       await this.reader.follow({
-        connection: this.connectionOf(log),
+        connection: this.connectionOf(log, log.signal),
         slot,
         publication,
         signal: log.signal,
@@ -107,12 +109,16 @@ export class EgressChangeLogSource extends ChangeLogSource {
     for (const [key, asked] of this.asked) this.forget(key, asked);
   }
 
-  private async ask<Answer>(login: WitnessLogin, question: (client: pg.Client) => Promise<Answer>): Promise<Answer> {
+  private async ask<Answer>(
+    login: WitnessLogin,
+    question: (client: Questioned) => Promise<Answer>,
+    answerMs?: number,
+  ): Promise<Answer> {
     const key = keyOf(login);
     try {
       const asked = this.asked.get(key) ?? (await this.open(key, login));
       clearTimeout(asked.timer);
-      const answer = await question(asked.client);
+      const answer = await question(impatient(asked.client, answerMs));
       asked.timer = setTimeout(() => this.forget(key, asked), UNASKED_MS);
       asked.timer.unref();
       return answer;
@@ -124,7 +130,9 @@ export class EgressChangeLogSource extends ChangeLogSource {
   }
 
   private async open(key: string, login: WitnessLogin): Promise<Asked> {
-    const asked: Asked = { client: await dialledClient(this.connectionOf(login), 'ordinary'), timer: undefined };
+    const { signal } = this.closing;
+    const client = await dialledClient({ ...this.connectionOf(login, signal), signal }, 'ordinary');
+    const asked: Asked = { client, timer: undefined };
     asked.client.on('end', () => this.forget(key, asked));
     this.asked.set(key, asked);
     return asked;
@@ -136,10 +144,11 @@ export class EgressChangeLogSource extends ChangeLogSource {
     asked.client.end().catch(() => undefined);
   }
 
-  private connectionOf({ terms, username, password }: WitnessLogin): DialledConnection {
+  private connectionOf({ terms, username, password }: WitnessLogin, ended: AbortSignal): DialledConnection {
     const connect = async (): Promise<Duplex> => {
       const long = new LongMessages(LONG_MESSAGE_BYTES);
-      const socket = await this.door.connect(terms.destination, AbortSignal.timeout(DIAL_TIMEOUT_MS));
+      const signal = AbortSignal.any([ended, AbortSignal.timeout(DIAL_TIMEOUT_MS)]);
+      const socket = await this.door.connect(terms.destination, signal);
       return new GuardedStream(socket, MAX_MESSAGE_BYTES, (chunk) => long.take(chunk));
     };
     const [user, secret] = [Buffer.from(username).toString(), Buffer.from(password).toString()];

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type pg from 'pg';
 import { ChangeLogFault, changeLogFaultOf } from './change-log-fault.js';
-import { type DialledConnection, dialledClient, type WireConnection, wireOf } from './dialled-client.js';
+import { type DialledConnection, dialledClient, impatient, type WireConnection, wireOf } from './dialled-client.js';
 import { MessageCursor } from './message-cursor.js';
-import { checkedSlot, type LogIdentity, slotStateOf } from './slots.js';
+import { checkedSlot, type LogIdentity, type Questioned, slotStateOf } from './slots.js';
 
 /** What was found at the database before anything is read. */
 export interface FoundLog extends LogIdentity {
@@ -29,9 +29,12 @@ const MICROSECONDS = 1_000n;
 
 /** One connection in replication mode: it looks at what is there, and then streams one slot. */
 export class ReplicationConnection {
+  private readonly questions: Questioned;
   private streaming: Promise<unknown> | null = null;
 
-  private constructor(private readonly client: pg.Client) {}
+  private constructor(private readonly client: pg.Client) {
+    this.questions = impatient(client);
+  }
 
   /** @throws {ChangeLogFault} */
   static async open(connection: DialledConnection): Promise<ReplicationConnection> {
@@ -53,14 +56,14 @@ export class ReplicationConnection {
   /** @throws {ChangeLogFault} where the slot or the publication cannot be read */
   async look(slot: string, publication: string): Promise<FoundLog> {
     try {
-      const { rows } = await this.client.query<{ systemid: string; timeline: string; dbname: string }>(
+      const { rows } = await this.questions.query<{ systemid: string; timeline: string; dbname: string }>(
         'IDENTIFY_SYSTEM',
       );
       const [system] = rows;
       if (system === undefined) throw new ChangeLogFault('malformed');
       const confirmedLsn = await this.readableSlot(slot, system.dbname);
       const quoted = quote(publication);
-      const known = await this.client.query<{ version: string }>(
+      const known = await this.questions.query<{ version: string }>(
         `select current_setting('server_version_num') as version from pg_publication where pubname = ${quoted}`,
       );
       // Before version 18 the stream itself says so, and from there on it passes over a publication that is missing.
@@ -72,12 +75,19 @@ export class ReplicationConnection {
     }
   }
 
-  /** PostgreSQL's own types by their numbers: the log names only the others. */
+  /**
+   * PostgreSQL's own types by their numbers: the log names only the others.
+   * @throws {ChangeLogFault}
+   */
   async builtInTypes(): Promise<ReadonlyMap<number, string>> {
-    const { rows } = await this.client.query<{ oid: string; typname: string }>(
-      `select oid::text, typname::text from pg_type where typnamespace = 'pg_catalog'::regnamespace and typtype <> 'c'`,
-    );
-    return new Map(rows.map(({ oid, typname }) => [Number(oid), typname]));
+    try {
+      const { rows } = await this.questions.query<{ oid: string; typname: string }>(
+        `select oid::text, typname::text from pg_type where typnamespace = 'pg_catalog'::regnamespace and typtype <> 'c'`,
+      );
+      return new Map(rows.map(({ oid, typname }) => [Number(oid), typname]));
+    } catch (error) {
+      throw changeLogFaultOf(error, 'before');
+    }
   }
 
   /**
@@ -134,7 +144,7 @@ export class ReplicationConnection {
   }
 
   private async readableSlot(slot: string, database: string): Promise<string> {
-    const state = await slotStateOf(this.client, slot);
+    const state = await slotStateOf(this.questions, slot);
     if (state === null) throw new ChangeLogFault('slot_missing');
     if (state.plugin !== 'pgoutput' || state.database !== database) throw new ChangeLogFault('slot_foreign');
     if (state.walStatus === 'lost' || state.confirmedLsn === null) throw new ChangeLogFault('slot_invalidated');

@@ -3,7 +3,9 @@ import { sqlStateOf } from '#libs/infra/postgres';
 import { ChangeLogFault, changeLogFaultOf } from './change-log-fault.js';
 
 /** Any connection to the database, in replication mode or not. */
-export type Questioned = Pick<pg.ClientBase, 'query'>;
+export interface Questioned {
+  query<Row extends pg.QueryResultRow>(text: string): Promise<pg.QueryResult<Row>>;
+}
 
 export interface SlotState {
   readonly plugin: string | null;
