@@ -76,3 +76,47 @@ describe('the witness of a database connector', () => {
     expect(await witnessOf('paused')).toEqual({ ...OFF, reason: 'slot_left', since: timestampOf(NOW) });
   });
 });
+
+describe('GET /v1/connectors/{id}/witness', () => {
+  const ask = (name: string, who: 'admin' | 'agent' = 'admin') =>
+    bench.send('GET', `/v1/connectors/${name}/witness`, { headers: bearer(who) });
+
+  it('names the slot and the publication, of the config or of the connector, and says how the decoder is', async () => {
+    const id = await create('read');
+    const own = `ags_${id.slice('con_'.length).toLowerCase()}`;
+    const found = {
+      ...{ object: 'connector_witness', connector: id, slot: own, publication: own, watch_bypass: false },
+      ...{ status: 'down', reason: 'decoder_down', lag_bytes: null, position: null, since: null },
+    };
+    expect(await ask('read')).toMatchObject({ status: 200, json: found });
+    const witness = { enabled: true, slot: 'theirs', publication: 'theirs_too' };
+    const config = { host: 'db.example.com', database: 'shop', witness, watch_bypass: true };
+    await send('PATCH', '/v1/connectors/read', { config });
+    await decoderIs(id, 'read', 'slot_lagging');
+    const { status, json } = await ask(id);
+    expect([status, json]).toEqual([
+      200,
+      {
+        ...{ ...found, slot: 'theirs', publication: 'theirs_too', watch_bypass: true },
+        ...{ status: 'degraded', reason: 'slot_lagging', lag_bytes: 20_000_000, position: '0/1F' },
+        since: timestampOf(NOW),
+      },
+    ]);
+  });
+
+  it('of a disabled one says that its decoder is off', async () => {
+    await create('idle');
+    await send('PATCH', '/v1/connectors/idle', { status: 'disabled' });
+    expect(await ask('idle')).toMatchObject({ status: 200, json: { status: 'off', reason: null } });
+  });
+
+  it('is refused where no witness is asked for, where there is no such connector, and to an agent', async () => {
+    await create('unwitnessed', false);
+    expect(await ask('unwitnessed')).toMatchObject({
+      status: 409,
+      json: { error: { code: 'witness_not_configured' } },
+    });
+    expect(await ask('nobody')).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+    expect((await ask('unwitnessed', 'agent')).status).toBe(403);
+  });
+});
