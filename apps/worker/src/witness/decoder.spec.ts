@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { timestampOf } from '#libs/domain/kernel';
 import { testId } from '../../../../test/support/given-log.js';
 import { deferred } from '../../../../test/support/deferred.js';
 import { DecoderScene, sceneDatabase, type SceneDatabase } from './testing/decoder-scene.js';
@@ -185,6 +186,25 @@ describe('an action that waits', () => {
     scene.verdicts.wait(testId('act', 2), 'F/0');
     scene.verdicts.wait(testId('act', 3), scene.source.commit());
     await until(() => expect(scene.verdicts.recorded).toEqual([[testId('act', 3), 'transaction_missing']]));
+  });
+
+  it('is not missing where its call began before this log was followed: its database may have been another one', async () => {
+    const scene = await begin();
+    const end = scene.source.commit();
+    scene.verdicts.wait(ACTION, end, timestampOf(scene.clock.nowMs()));
+    await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'decoder_down']]));
+  });
+
+  it('is not missing where the log says that it was read further than it goes, and the decoder tells so', async () => {
+    const scene = await begin();
+    const other = testId('act', 2);
+    scene.source.lie('F/0');
+    scene.verdicts.wait(ACTION, 'E/0');
+    await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'log_restored']]));
+    expect((await scene.said()).slice(1)).toContainEqual(['DecoderDegraded', { reason: 'log_restored' }]);
+    const end = scene.source.commit({ xid: 9, marks: [await scene.mark(2, 9)] });
+    await until(() => expect(scene.verdicts.recorded.at(-1)).toEqual([other, `1 at ${end}`]));
+    await until(async () => expect((await scene.rows.of([scene.connector])).get(scene.connector)?.reason).toBe(null));
   });
 
   it('is given up where it committed before anybody followed the log', async () => {

@@ -7,6 +7,7 @@ import {
   type DecoderAddress,
   type DecoderLog,
   type DecoderRows,
+  hasPassed,
   isWitnessed,
   LagGauge,
   openMarkReader,
@@ -52,6 +53,12 @@ export interface DecoderParts extends RetirementParts {
   readonly rows: DecoderRows;
   readonly clock: Clock;
   readonly meter: Meter;
+}
+
+interface Looks {
+  readonly gauge: LagGauge;
+  /** Ends the following that is looked at. */
+  readonly ending: AbortController;
 }
 
 /** `deleted`: the connector is gone. `unknown`: the log of the service holds nothing of it, and it is none of ours. */
@@ -188,7 +195,7 @@ export class Decoder {
         onStarted: () => {
           this.health.connected();
           this.retryMs = this.pace.firstRetryMs;
-          looking = this.lookAgain(signal, () => this.look(login, attached.start, gauge));
+          looking = this.lookAgain(signal, () => this.look(login, attached, { gauge, ending }));
         },
         onTransaction: (transaction) => intake.take(transaction),
         onPosition: handle,
@@ -208,13 +215,18 @@ export class Decoder {
     }
   }
 
-  private async look(login: WitnessLogin, start: string, gauge: LagGauge): Promise<void> {
+  private async look(login: WitnessLogin, attached: Attachment, { gauge, ending }: Looks): Promise<void> {
+    const position = this.handled;
     const { head } = await this.parts.source.inspect(login);
+    // Nothing is missing in a log that says it was read further than it goes. Attaching anew tells what is wrong with it.
+    if (position !== null && !hasPassed(head, position)) {
+      ending.abort();
+      return;
+    }
     const nowMs = this.parts.clock.monotonicMs();
     gauge.seen(head, nowMs);
-    const position = this.handled;
     await this.health.follows(gauge.now(nowMs), position);
-    if (position !== null) await this.waiting.readUpTo(position, start);
+    if (position !== null) await this.waiting.readUpTo(position, attached);
   }
 
   private async handledUpTo(): Promise<string | null> {

@@ -1,3 +1,4 @@
+import type { Timestamp } from '#libs/domain/kernel';
 import {
   type AttachedLog,
   type ChangeLogSource,
@@ -23,6 +24,8 @@ export interface Attachment {
    * further than anybody has read, may be another of the same name.
    */
   readonly start: string;
+  /** When the log of the service said that this log is followed: what began before may be of another one. */
+  readonly since: Timestamp;
   /** Everything before it was handled, by whoever read the slot. */
   readonly confirmed: string;
 }
@@ -55,15 +58,20 @@ export class LogAttachment {
       await this.health.lost(lost);
       return null;
     }
-    if (known !== null && !isSame(facts, known)) {
+    // A log that ends before a place that was read of it has gone back, or somebody has lied about that place.
+    const hasGoneBack = handled !== null && !hasPassed(facts.head, handled);
+    if (known !== null && (hasGoneBack || !isSame(facts, known))) {
       await this.waiting.giveUp('log_restored');
       await this.health.lost('log_restored');
     }
     const confirmed = await this.attached(login, facts);
     // As the log has it: where nothing has changed, the start is that of then.
-    const start = (await this.parts.log.load(this.of.connector)).attached?.start ?? confirmed;
+    const { attached } = await this.parts.log.load(this.of.connector);
+    // Nobody else detaches what this decoder has just attached, for it holds the lease.
+    if (attached === null) throw new Error('a log that was attached is not');
+    const { start, since } = attached;
     const isKept = hasPassed(start, confirmed) || (handled !== null && hasPassed(handled, confirmed));
-    return { start: isKept ? start : confirmed, confirmed };
+    return { start: isKept ? start : confirmed, since, confirmed };
   }
 
   private async attached(login: WitnessLogin, facts: LogFacts): Promise<string> {

@@ -1,4 +1,6 @@
+import { epochMsOf } from '#libs/domain/kernel';
 import { type ChangeLogVerdicts, type DecoderAddress, hasPassed, type WaitingActions } from '#libs/domain/witness';
+import type { Attachment } from './log-attachment.js';
 
 /** What becomes of actions whose transaction the change log does not bring. */
 export class WaitingVerdicts {
@@ -10,13 +12,17 @@ export class WaitingVerdicts {
 
   /**
    * The log was read up to `position`: what had to stand before it and was not seen is missing. Of what committed before
-   * `start` nobody says that, for this decoder was not there.
+   * `start` nobody says that, for this decoder was not there; nor of a call that began before this log was followed, for
+   * its connector may have led to another database then, whose places are none of this log.
    */
-  async readUpTo(position: string, start: string): Promise<void> {
-    for (const { action, commitLsn } of await this.waiting.of(this.of.org, this.of.connector)) {
+  async readUpTo(position: string, { start, since }: Pick<Attachment, 'start' | 'since'>): Promise<void> {
+    for (const { action, commitLsn, startedAt } of await this.waiting.of(this.of.org, this.of.connector)) {
       if (commitLsn === null) continue;
+      const isOfThisLog = startedAt !== null && epochMsOf(startedAt) > epochMsOf(since);
       if (hasPassed(start, commitLsn)) await this.verdicts.giveUp(action, 'decoder_down');
-      else if (hasPassed(position, commitLsn)) await this.verdicts.reportAbsence(action, 'transaction_missing');
+      else if (!hasPassed(position, commitLsn)) continue;
+      else if (!isOfThisLog) await this.verdicts.giveUp(action, 'decoder_down');
+      else await this.verdicts.reportAbsence(action, 'transaction_missing');
     }
   }
 

@@ -44,8 +44,8 @@ const isQuiet = (
 const evolve = (state: Decoder, event: DecoderEvent): Decoder => {
   switch (event.type) {
     case 'DecoderAttached': {
-      const { system_id, timeline, slot, start } = event.data;
-      return { ...state, attached: { system_id, timeline, slot, start } };
+      const { system_id, timeline, slot, start, at: since } = event.data;
+      return { ...state, attached: { system_id, timeline, slot, start, since } };
     }
     case 'DecoderDetached':
       return { ...state, attached: null, reason: null };

@@ -1,5 +1,5 @@
 import type { LoggedTransaction } from '../connectors/index.js';
-import type { ActionId, ConnectorId, OrgId } from '../kernel/index.js';
+import type { ActionId, ConnectorId, OrgId, Timestamp } from '../kernel/index.js';
 
 /** The witness of the gate, as decoders need it. Each call is safe to repeat: the verdict is found, and nothing is written. */
 export interface ChangeLogVerdicts {
@@ -21,6 +21,8 @@ export interface WaitingAction {
   readonly action: ActionId;
   /** Where the log stood right after its commit; null where the answer was lost. */
   readonly commitLsn: string | null;
+  /** When its call began, with the database that the connector led to then. */
+  readonly startedAt: Timestamp | null;
 }
 
 /** The actions of a connector that wait for its change log. One that has its verdict by now may be among them. */

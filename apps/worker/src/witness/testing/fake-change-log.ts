@@ -31,6 +31,7 @@ export class FakeChangeLog extends ChangeLogSource {
   private readonly transactions: LoggedTransaction[] = [];
   private wake: () => void = () => undefined;
   private isCut = false;
+  private lied: string | null = null;
 
   get position(): string {
     return lsn(this.head);
@@ -51,6 +52,12 @@ export class FakeChangeLog extends ChangeLogSource {
   /** The log grows by what is in no publication. */
   grow(bytes: number): void {
     this.head += bytes;
+  }
+
+  /** Says, once, that everything before this place was sent. */
+  lie(place: string): void {
+    this.lied = place;
+    this.wake();
   }
 
   /** The connection of the reader breaks. */
@@ -99,6 +106,8 @@ export class FakeChangeLog extends ChangeLogSource {
     for (;;) {
       if (signal.aborted) return 'aborted';
       if (this.isCut) return 'connection_lost';
+      if (this.lied !== null) onPosition(this.lied);
+      this.lied = null;
       const { slot } = this;
       if (slot === null) return 'slot_missing';
       if (slot.isLost) return 'slot_invalidated';

@@ -1,5 +1,5 @@
 import type { LoggedTransaction } from '#libs/domain/connectors';
-import { type ActionId, StoreUnavailable } from '#libs/domain/kernel';
+import { type ActionId, StoreUnavailable, type Timestamp } from '#libs/domain/kernel';
 import type { ChangeLogVerdicts, WaitingAction, WaitingActions } from '#libs/domain/witness';
 
 /** The witness of the gate in memory: an action that was spoken of is spoken of once, and waits no more. */
@@ -14,8 +14,9 @@ export class FakeVerdicts implements ChangeLogVerdicts, WaitingActions {
   gate: Promise<void> | null = null;
   private readonly waiting = new Map<ActionId, WaitingAction>();
 
-  wait(action: ActionId, commitLsn: string | null): void {
-    this.waiting.set(action, { action, commitLsn });
+  /** By itself of a call that began after its log was followed. */
+  wait(action: ActionId, commitLsn: string | null, startedAt = '9999-12-31T23:59:59.999Z' as Timestamp): void {
+    this.waiting.set(action, { action, commitLsn, startedAt });
   }
 
   of(): Promise<readonly WaitingAction[]> {

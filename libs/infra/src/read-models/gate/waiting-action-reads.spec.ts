@@ -34,6 +34,12 @@ const waiting = (
   const changeLog = { ...folded.changeLog, awaited, ...changed };
   return { ...row, folded: { ...folded, state: 'witnessing', submission, changeLog } };
 };
+const begun = (row: ActionRow): ActionRow => {
+  const started_at = testTime(7);
+  const none = { error_code: null, error_message: null, result_digest: null };
+  const outcome = { status: 'succeeded', ...none, started_at, finished_at: started_at, latency_ms: 0 } as const;
+  return { ...row, folded: { ...row.folded, outcome } };
+};
 const finished = {
   attempt: 1,
   transaction: { xid: '9', commit_lsn: '0/FF', rows: 1, counts: [] },
@@ -42,7 +48,7 @@ const finished = {
 describe('the actions that wait for a change log', () => {
   it('are those of the connector, each with where it committed as far as anybody knows', async () => {
     const rows = [
-      waiting(1, { finished }),
+      begun(waiting(1, { finished })),
       waiting(2, { finished: { attempt: 1, transaction: null } }),
       waiting(3, { awaited: null, finished }),
       waiting(4, { finished }, testId('con', 2)),
@@ -50,8 +56,8 @@ describe('the actions that wait for a change log', () => {
     ];
     await writeRows(readModels.source, ActionRow, rows);
     const known = [
-      { action: testId('act', 1), commitLsn: '0/FF' },
-      { action: testId('act', 2), commitLsn: null },
+      { action: testId('act', 1), commitLsn: '0/FF', startedAt: testTime(7) },
+      { action: testId('act', 2), commitLsn: null, startedAt: null },
     ];
     expect(new Set(await reads.of(TEST_ORG, CONNECTOR))).toEqual(new Set(known));
     expect(new Set(await reads.allOf(TEST_ORG, CONNECTOR))).toEqual(new Set(known));

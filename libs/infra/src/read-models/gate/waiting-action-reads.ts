@@ -15,9 +15,10 @@ export class WaitingActionReads implements WaitingActions {
   /** @throws {StoreUnavailable} the database did not answer */
   async of(org: OrgId, connector: ConnectorId): Promise<readonly WaitingAction[]> {
     const rows = await this.rows(org);
-    return rows.flatMap(({ id: action, folded: { submission, changeLog } }) => {
+    return rows.flatMap(({ id: action, folded: { submission, changeLog, outcome } }) => {
       if (submission.connector !== connector || changeLog.awaited === null) return [];
-      return [{ action, commitLsn: changeLog.finished?.transaction?.commit_lsn ?? null }];
+      const commitLsn = changeLog.finished?.transaction?.commit_lsn ?? null;
+      return [{ action, commitLsn, startedAt: outcome?.started_at ?? null }];
     });
   }
 
