@@ -207,6 +207,24 @@ describe('an action that waits', () => {
     await until(async () => expect((await scene.rows.of([scene.connector])).get(scene.connector)?.reason).toBe(null));
   });
 
+  it('is given up once where the slot has confirmed more than there is, until somebody makes it anew', async () => {
+    const scene = await begin();
+    await stop();
+    const reasonOf = async () => (await scene.rows.of([scene.connector])).get(scene.connector)?.reason;
+    scene.source.slot = { confirmed: 'F/0', isLost: false };
+    scene.verdicts.wait(ACTION, 'E/0');
+    run(scene);
+    await until(() => expect(scene.verdicts.recorded).toEqual([[ACTION, 'log_restored']]));
+    await until(async () => expect(await reasonOf()).toBe('log_restored'));
+    const reads = scene.source.reads;
+    scene.source.slot = { confirmed: scene.source.commit(), isLost: false };
+    await until(async () => expect(await reasonOf()).toBe(null));
+    expect(scene.source.reads).toBe(reads + 1);
+    expect((await scene.said()).map((event) => (event as readonly string[])[0])).toEqual([
+      ...['DecoderAttached', 'DecoderDegraded', 'DecoderAttached', 'DecoderRecovered'],
+    ]);
+  });
+
   it('is given up where it committed before anybody followed the log', async () => {
     const scene = await DecoderScene.begin(database.pool);
     scene.verdicts.wait(ACTION, scene.source.commit());

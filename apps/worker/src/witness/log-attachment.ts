@@ -85,9 +85,14 @@ export class LogAttachment {
   }
 }
 
-/** A slot that was there and is gone went with its log; one that was never there is made. */
-const lostBy = ({ slot }: LogFacts, { reason }: Decoder, known: AttachedLog | null): LostLog | null => {
+/**
+ * A slot that was there and is gone went with its log; one that was never there is made. One that has confirmed more than
+ * there is skips whatever comes until then.
+ */
+const lostBy = ({ slot, head }: LogFacts, { reason }: Decoder, known: AttachedLog | null): LostLog | null => {
   if (slot?.isLost === true) return 'slot_invalidated';
+  const confirmed = slot?.confirmed ?? null;
+  if (confirmed !== null && !hasPassed(head, confirmed)) return 'log_restored';
   if (slot !== null || known === null) return null;
   return reason === 'slot_invalidated' ? reason : 'log_restored';
 };
