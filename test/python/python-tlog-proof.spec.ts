@@ -354,7 +354,7 @@ describe.skipIf(!HAS_PYTHON)('proofs in Python (needs python3 with cryptography)
     const draw = drawer('proofs');
     const whole = Buffer.from(await proofFor(noteBy(logKey(), witnessAt(0), witnessAt(1), witnessAt(2))));
     const cases: readonly Case[] = [
-      ...Array.from({ length: whole.length * 2 }, (_, at) => ({ proof: flipped(whole, (at >> 1) * 8 + draw(8)) })),
+      ...Array.from({ length: whole.length }, (_, at) => ({ proof: flipped(whole, at * 8 + draw(8)) })),
       ...Array.from({ length: whole.length }, (_, end) => ({ proof: whole.subarray(0, end) })),
     ];
     const theirs = await byPython(cases);

@@ -148,6 +148,16 @@ describe.skipIf(!HAS_PYTHON)('the Python transparency log (needs python3 with cr
       await bothOpen([...forms.map(bytesOf), Buffer.concat([bytesOf(signed), Buffer.of(0xff)])], [vkeyText(logKey())]);
     });
 
+    it('a control character in a text makes it no note, however well it is signed; only a newline does not', async () => {
+      const notes: Uint8Array[] = [];
+      for (let code = 0; code <= 0x20; code += 1) {
+        const controlled = `a${String.fromCharCode(code)}b\n`;
+        notes.push(await python.askBytes('make_note', { text: controlled, signers: [log] }));
+      }
+      const opened = await bothOpen(notes, [vkeyText(logKey())]);
+      expect([...opened.keys()].filter((code) => opened[code])).toEqual([0x0a, 0x20]);
+    });
+
     it('every character is judged alike as part of a key name', async () => {
       const names = Array.from({ length: 0x10000 }, (_, code) => code)
         .filter((code) => code >= 0x20 && (code < 0xd800 || code > 0xdfff))

@@ -15,7 +15,7 @@ export const HAS_PYTHON = runs('import cryptography');
 export const PYTHON_HAS_ML_DSA = HAS_PYTHON && runs('import tlog; assert tlog.HAS_ML_DSA');
 
 /** What Python refused: its own word for why. */
-export class PythonRefusal extends Error {
+class PythonRefusal extends Error {
   override readonly name = 'PythonRefusal';
 }
 
