@@ -16,8 +16,9 @@ import {
   witnessTermsOf,
 } from '#libs/domain/witness';
 import { RepeatedFault } from '#libs/infra/logging';
+import type { Attachment } from './attachment.js';
 import { DecoderHealth } from './decoder-health.js';
-import { type Attachment, LogAttachment } from './log-attachment.js';
+import { LogAttachment } from './log-attachment.js';
 import { type RetirementParts, SlotRetirement } from './slot-retirement.js';
 import { TransactionIntake } from './transaction-intake.js';
 import { WaitingVerdicts } from './waiting-verdicts.js';

@@ -1,4 +1,3 @@
-import type { Timestamp } from '#libs/domain/kernel';
 import {
   type AttachedLog,
   type ChangeLogSource,
@@ -9,25 +8,13 @@ import {
   type LogFacts,
   type WitnessLogin,
 } from '#libs/domain/witness';
+import type { Attachment } from './attachment.js';
 import type { DecoderHealth } from './decoder-health.js';
 import type { WaitingVerdicts } from './waiting-verdicts.js';
 
 export interface AttachmentParts {
   readonly source: Pick<ChangeLogSource, 'inspect' | 'createSlot'>;
   readonly log: Pick<DecoderLog, 'load' | 'attach'>;
-}
-
-/** Where reading begins, and since when. */
-export interface Attachment {
-  /**
-   * What committed before it and was not seen is not known to be missing: nobody followed then, or the slot, which is
-   * further than anybody has read, may be another of the same name.
-   */
-  readonly start: string;
-  /** When the log of the service said that this log is followed: what began before may be of another one. */
-  readonly since: Timestamp;
-  /** Everything before it was handled, by whoever read the slot. */
-  readonly confirmed: string;
 }
 
 type LostLog = 'slot_invalidated' | 'log_restored';

@@ -1,6 +1,6 @@
 import { epochMsOf } from '#libs/domain/kernel';
 import { type ChangeLogVerdicts, type DecoderAddress, hasPassed, type WaitingActions } from '#libs/domain/witness';
-import type { Attachment } from './log-attachment.js';
+import type { Attachment } from './attachment.js';
 
 /** What becomes of actions whose transaction the change log does not bring. */
 export class WaitingVerdicts {
