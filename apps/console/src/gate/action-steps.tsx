@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { IconName } from '../design/icon.tsx';
@@ -6,8 +7,7 @@ import { ErrorCode } from '../kernel/documentation.tsx';
 import { duration } from '../kernel/times.ts';
 import { Arguments } from '../kit/arguments.tsx';
 import { Id, Said, Time } from '../kit/kit.tsx';
-import { bodyIn } from '../ledger/body.ts';
-import { useDeed } from '../ledger/queries.ts';
+import { deedEvidence } from '../ledger/queries.ts';
 import { DecisionStep } from './decision-step.tsx';
 import styles from './gate.module.css';
 import { PeopleStep } from './people-step.tsx';
@@ -116,19 +116,14 @@ const ExecutionStep = ({ action, after }: { readonly action: ActionDetail; reado
 };
 
 /**
- * Digest of `{"removed":true}`. A tool or an agent may answer with exactly this, which is also the mark of a removed
- * body.
- */
-const DIGEST_OF_MARK = 'sha256:6cc414d30b7c369c1e36ec58d6404909878ba54f9bb5abdeb613d4d871c48734';
-
-/**
- * Shows a result that looks like the mark of a removed body. If the deed sealed the digest of exactly this value, it is
- * the real result; else the body was removed.
+ * Shows a result that looks like the mark of a removed body. A tool or an agent may answer with exactly this: if the
+ * evidence of the deed has the value, it is the real result; else the body was removed.
  */
 const RemovedOrSo = ({ deed }: { readonly deed: string }) => {
-  const { data } = useDeed(deed);
-  const sealed = data === undefined ? null : bodyIn(data.bytes);
-  return sealed?.execution?.['result_digest'] === DIGEST_OF_MARK ? <Arguments args={{ removed: true }} /> : <Removed />;
+  const { data: evidence } = useQuery(deedEvidence(deed));
+  if (evidence === undefined) return null;
+  const result = evidence.data.find(({ member }) => member === 'execution.result_digest');
+  return result?.status === 'given' ? <Arguments args={{ removed: true }} /> : <Removed />;
 };
 
 const Result = ({ result, deed }: { readonly result: unknown; readonly deed: string | null }) => {

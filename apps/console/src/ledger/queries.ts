@@ -65,6 +65,9 @@ export const useDeed = (id: string) =>
 const readKeys = async (): Promise<readonly Schemas['SealKey'][]> =>
   (await bodyOf(api.GET('/.well-known/service/keys.json', { cache: 'no-cache' }))).keys;
 
+/** What the digests of a deed stand for. */
+export const deedEvidence = (id: string) => query('/v1/deeds/{id}/evidence', { path: { id } }, { staleTime: 60_000 });
+
 /** The salts under which a deed commits to its values, by the member that stands for the value. */
 const readSalts = async (id: string): Promise<Readonly<Record<string, string | null>>> => {
   const { data } = await bodyOf(api.GET('/v1/deeds/{id}/evidence', { params: { path: { id } } }));
