@@ -37,6 +37,7 @@ const record: KeyRecord = { key, prefix: 'abcd1234', hash: 'hashed', livemode: t
 const successor: KeyRecord = { key: testId('key', 11), prefix: 'efgh5678', hash: 'hashed', livemode: false };
 const ofAgent = { org, agent, at };
 const ofMember = { org, membership, at };
+const ofPasskey = { ...ofMember, passkey: testId('pky', 12), user, credential: 'c2VjcmV0IG5vdA' };
 const ofConnector = { org, connector, name: 'crm', at };
 const ofWebhook = { org, webhook, at };
 const ofPolicy = { org, policy, version_id, at };
@@ -64,6 +65,8 @@ const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type
   MemberRemoved: { ...ofMember, role: 'viewer', self: true },
   MemberReferencesChanged: { ...ofMember, references: ['mail:a'], chat_accounts: ['b'] },
   MemberAddressSet: { ...ofMember, user },
+  PasskeyRegistered: { ...ofPasskey, alg: -7, public_key: 'MFkw', rp_id: 'ags.example.com' },
+  PasskeyRemoved: ofPasskey,
   LoginLinkIssued: { org, user, purpose: 'sign_in', via: 'operator', at },
   AdminKeyCreated: { org, record, at },
   AdminKeyRolled: { org, key, successor, expires_at: at, at },

@@ -43,6 +43,10 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
     because: 'its example is no token of anybody',
   },
   'POST /v1/auth/preview': { answers: [400, 'login_link_invalid'], because: 'its example is no token of anybody' },
+  'POST /v1/auth/passkey/verify': {
+    answers: [400, 'passkey_invalid'],
+    because: 'its example is no answer of a device',
+  },
   'POST /v1/auth/callback': { answers: [400, 'login_code_invalid'], because: 'its example is no code of anybody' },
 };
 
@@ -83,6 +87,8 @@ beforeAll(async () => {
     connector: await furnisher.connector(),
     policy,
     session: await sessionIdOf(target),
+    // Each request that removes one makes it.
+    passkey: `pky_${'0'.repeat(26)}`,
     member: await membershipIdOf(target),
     orgKey: await furnisher.orgKey(),
     replay: await furnisher.replay(policy),

@@ -21,6 +21,7 @@ import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
 import { expectRefusal, type Refusal, type RefusalGroup } from './error-codes/refusal.js';
 import { Stage } from './error-codes/stage.js';
 import { POLICY_TRIALS } from './error-codes/policy-trials.refusals.js';
+import { PASSKEYS } from './error-codes/passkeys.refusals.js';
 import { PEOPLE } from './error-codes/people.refusals.js';
 import { EVENTS } from './error-codes/events.refusals.js';
 import { REPLAYS } from './error-codes/replays.refusals.js';
@@ -91,6 +92,7 @@ for (const group of [
   APPROVALS,
   APPROVAL_LINKS,
   INSIGHTS,
+  PASSKEYS,
   ...PEOPLE,
   LINKS_AFTER_TOO_MANY,
   CONNECTORS,

@@ -17,6 +17,7 @@ import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
 import { decoderStream } from './arbitrary-decoder.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
+import { passkeyEvents } from './arbitrary-passkeys.js';
 import { ledgerStream } from './arbitrary-ledger.js';
 import { exportStream } from './arbitrary-exports.js';
 import { sessionStream, signInStream } from './arbitrary-sessions.js';
@@ -278,6 +279,7 @@ const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<Arb
   const door = fc.constantFrom('decide' as const, 'review_only' as const, 'off' as const);
   const events: EventArbitraries<OrganizationEvent> = {
     ...memberEvents(number, text),
+    ...passkeyEvents(number, text),
     OrganizationCreated: fc.record(
       {
         ...about,

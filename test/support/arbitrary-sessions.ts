@@ -14,7 +14,7 @@ export const sessionStream = (number: number): fc.Arbitrary<ArbitraryStream> => 
     SessionStarted: fc.record({
       ...about,
       membership: fc.constant(testId('mem', 1)),
-      via: fc.constantFrom('link', 'code', 'invite', 'org_switch'),
+      via: fc.constantFrom('link', 'code', 'invite', 'org_switch', 'passkey'),
     }),
     SessionEnded: fc.record({
       ...about,

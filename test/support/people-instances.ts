@@ -51,7 +51,8 @@ export class PeopleInstances {
     const { directory, desk, hasher } = people;
     const sessions = both[0].personSessions();
     const isStillOwed = (): Promise<boolean> => Promise.resolve(true);
-    const clerkParts = { people: directory, desk, hasher, sessions, sender: this.sender, isStillOwed };
+    const pageOf = (page: string): string => `${first.baseUrl}/${page}`;
+    const clerkParts = { people: directory, desk, hasher, sessions, sender: this.sender, pageOf, isStillOwed };
     this.clerk = new MailClerk(
       streams,
       clerkParts,

@@ -17,6 +17,7 @@ export interface Furniture {
   readonly approval: string;
   readonly deed: string;
   readonly session: string;
+  readonly passkey: string;
   readonly member: string;
   readonly orgKey: string;
   readonly replay: string;
@@ -27,8 +28,22 @@ const VERSIONED = /^\/v1\/policies\/\{id\}/;
 
 /** The path of an operation on this furniture. */
 export const pathOn = (template: string, furniture: Furniture): string => {
-  const { agent, agentKey, kid, connector, policy, action, approval, deed, session, member, orgKey, replay, webhook } =
-    furniture;
+  const {
+    agent,
+    agentKey,
+    kid,
+    connector,
+    policy,
+    action,
+    approval,
+    deed,
+    session,
+    passkey,
+    member,
+    orgKey,
+    replay,
+    webhook,
+  } = furniture;
   return template
     .replace('/v1/agents/{id}', `/v1/agents/${agent}`)
     .replace('/v1/connectors/{id}', `/v1/connectors/${connector}`)
@@ -38,6 +53,7 @@ export const pathOn = (template: string, furniture: Furniture): string => {
     .replace('/v1/approvals/{id}', `/v1/approvals/${approval}`)
     .replace('/v1/deeds/{id}', `/v1/deeds/${deed}`)
     .replace('/v1/sessions/{id}', `/v1/sessions/${session}`)
+    .replace('/v1/passkeys/{id}', `/v1/passkeys/${passkey}`)
     .replace('/v1/org/members/{id}', `/v1/org/members/${member}`)
     .replace('/v1/org/keys/{id}', `/v1/org/keys/${orgKey}`)
     .replace('/v1/replays/{id}', `/v1/replays/${replay}`)
@@ -65,6 +81,7 @@ export const NOWHERE: Furniture = {
   approval: `apr_${NOTHING}`,
   deed: `deed_${NOTHING}`,
   session: `ses_${NOTHING}`,
+  passkey: `pky_${NOTHING}`,
   member: `mem_${NOTHING}`,
   orgKey: `key_${NOTHING}`,
   replay: `rpl_${NOTHING}`,

@@ -1,4 +1,6 @@
 import type { Browser } from '../../support/people-bench.js';
+import { challengeOf } from '../../support/passkey-scene.js';
+import { SoftAuthenticator } from '../../support/soft-authenticator.js';
 import type { DescribedOperation } from '../described-answer.js';
 import type { Caller, Verdict } from './expected.js';
 import { type Furnisher, type Furniture, newPublicKey, pathOn, sessionIdOf, userIdOf } from './furniture.js';
@@ -148,6 +150,21 @@ const SETTINGS: readonly (readonly [RegExp, Setting])[] = [
     }),
   ],
   [
+    /^POST \/v1\/passkeys$/,
+    async ({ browserOf }, { template }, caller) => ({
+      path: template,
+      body: { name: 'Key', credential: await newCredentialOf(personAt(browserOf(caller), caller)) },
+    }),
+  ],
+  [
+    /^DELETE \/v1\/passkeys\/\{id\}$/,
+    async ({ standing, browserOf }, { template }, caller) => {
+      const browser = personAt(browserOf(caller), caller);
+      const made = await browser.post('/v1/passkeys', { name: 'Key', credential: await newCredentialOf(browser) });
+      return { path: pathOn(template, { ...standing, passkey: String(made.json['id']) }) };
+    },
+  ],
+  [
     /^DELETE \/v1\/sessions\/\{id\}$/,
     async (stage, { template }, caller) => ({
       path: pathOn(template, { ...stage.standing, session: await sessionIdOf(await newSessionOf(stage, caller)) }),
@@ -165,8 +182,18 @@ const removal = async (stage: Stage, { template }: DescribedOperation, caller: C
   return { path: pathOn(template, { ...standing, member }), browser };
 };
 
-const newSessionOf = async ({ furnisher, browserOf }: Stage, caller: Caller): Promise<Browser> => {
-  const standing = browserOf(caller);
-  if (standing === null) throw new Error(`${caller} has no session`);
-  return furnisher.sessionOf(await userIdOf(standing));
+const newSessionOf = async ({ furnisher, browserOf }: Stage, caller: Caller): Promise<Browser> =>
+  furnisher.sessionOf(await userIdOf(personAt(browserOf(caller), caller)));
+
+const personAt = (browser: Browser | null, caller: Caller): Browser => {
+  if (browser === null) throw new Error(`${caller} has no session`);
+  return browser;
+};
+
+/** What a device answers that this person has. */
+const newCredentialOf = async (browser: Browser): Promise<object> => {
+  const asked = await browser.post('/v1/passkeys/options');
+  return new SoftAuthenticator({ rpId: 'ags.example.com', origin: 'https://ags.example.com' }).register(
+    challengeOf(asked),
+  );
 };

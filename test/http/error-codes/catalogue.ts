@@ -8,6 +8,7 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
     400,
     'invalid_request_error',
     `validation_failed invalid_json api_version_invalid idempotency_key_invalid login_link_invalid login_code_invalid
+     passkey_invalid
      policy_invalid destination_blocked statement_refused row_limit_exceeded payments_live_key_refused from_denied
      replay_too_large replay_window_invalid`,
   ],
@@ -20,7 +21,7 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
     403,
     'permission_error',
     `agent_suspended agent_stopped org_stopped insufficient_scope intent_required intent_invalid intent_replay csrf_failed
-     insufficient_role approver_not_eligible self_approval approval_needs_person approval_link_review_only
+     recent_sign_in_required insufficient_role approver_not_eligible self_approval approval_needs_person approval_link_review_only
      approver_unmapped pro_required`,
   ],
   [

@@ -17,6 +17,7 @@ export const pathOf = ({ template }: DescribedOperation, { policy, spareAgent }:
     .replace('/v1/approvals/{id}', `/v1/approvals/apr_${'0'.repeat(26)}`)
     .replace('/v1/deeds/{id}', `/v1/deeds/deed_${'0'.repeat(26)}`)
     .replace('/v1/sessions/{id}', `/v1/sessions/ses_${'0'.repeat(26)}`)
+    .replace('/v1/passkeys/{id}', `/v1/passkeys/pky_${'0'.repeat(26)}`)
     .replace('/v1/org/members/{id}', `/v1/org/members/mem_${'0'.repeat(26)}`)
     .replace('/v1/org/keys/{id}', `/v1/org/keys/key_${'0'.repeat(26)}`)
     .replace('/v1/replays/{id}', `/v1/replays/rpl_${'0'.repeat(26)}`)

@@ -2,14 +2,15 @@ import { stringifySetCookie } from 'cookie';
 import type { Exchange } from './exchange.js';
 import type { Site } from './site.js';
 
-/** What cookies carry: the session, its CSRF token, and which browser asked for a sign-in mail. */
-export type CookieKind = 'session' | 'csrf' | 'login';
+/** What cookies carry: the session, its CSRF token, and which browser asked for a sign-in mail or to sign in by a passkey. */
+export type CookieKind = 'session' | 'csrf' | 'login' | 'passkey';
 
 /** Beside `Secure`, the path and no domain (docs/sign-in.md, Sessions and cookies). */
 const ATTRIBUTES = {
   session: { httpOnly: true, sameSite: 'lax' },
   csrf: { httpOnly: false, sameSite: 'strict' },
   login: { httpOnly: true, sameSite: 'strict' },
+  passkey: { httpOnly: true, sameSite: 'strict' },
 } as const;
 
 /** `__Host-` (RFC 6265bis, section 4.1.3.2): Secure, Path=/, no Domain. In development over http the names are bare. */

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** Where the service is reached, as browsers name it. */
 export class Site {
   private url: URL;
@@ -19,6 +21,20 @@ export class Site {
   /** Cookies are Secure, and bear the `__Host-` names. */
   get isSecure(): boolean {
     return this.url.protocol === 'https:';
+  }
+
+  /**
+   * What passkeys are for here; null where browsers have none: at an IP address, and without https. In development, on a
+   * loopback address, it is `localhost`, which is another name of the same site.
+   */
+  get relyingParty(): { readonly id: string; readonly origin: string } | null {
+    const { hostname, origin, port } = this.url;
+    if (!this.isSecure) {
+      if (!LOOPBACK.includes(hostname)) return null;
+      return { id: 'localhost', origin: `http://localhost${port === '' ? '' : `:${port}`}` };
+    }
+    // An IPv6 address stands in brackets.
+    return isIP(hostname) !== 0 || hostname.startsWith('[') ? null : { id: hostname, origin };
   }
 
   /**

@@ -45,6 +45,8 @@ export const LIST_FILTERS = {
         'user.sign_in_failed',
         'login_link.issued',
         'member.address_set',
+        'passkey.registered',
+        'passkey.removed',
         'admin_key.created',
         'admin_key.rolled',
         'admin_key.revoked',

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ORGANIZATION_HANDLERS } from '#libs/domain/agents/handlers';
-import { MEMBER_HANDLERS } from '#libs/domain/people/handlers';
+import { MEMBER_HANDLERS, PASSKEY_HANDLERS } from '#libs/domain/people/handlers';
 import { SessionAuthenticator } from '../http/authenticator.port.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AdminKeysController } from './admin-keys.controller.js';
@@ -11,6 +11,9 @@ import { OrganizationController } from './organization.controller.js';
 import { ListSecurityEventsHandler } from './list-security-events.query-handler.js';
 import { SecurityEventsController } from './security-events.controller.js';
 import { ListAnswers } from '../lists/list-answers.js';
+import { PasskeyLimits } from './passkey-limits.js';
+import { PasskeySignInController } from './passkey-sign-in.controller.js';
+import { PasskeysController } from './passkeys.controller.js';
 import { SessionAnswers } from './session-answers.js';
 import { PeopleSessionAuthenticator } from './session-authenticator.js';
 import { SessionsController } from './sessions.controller.js';
@@ -22,7 +25,9 @@ import { SignInLimits } from './sign-in-limits.js';
   imports: [LedgerModule],
   controllers: [
     SignInController,
+    PasskeySignInController,
     SessionsController,
+    PasskeysController,
     OrganizationController,
     MembersController,
     AdminKeysController,
@@ -31,9 +36,11 @@ import { SignInLimits } from './sign-in-limits.js';
   providers: [
     ...ORGANIZATION_HANDLERS,
     ...MEMBER_HANDLERS,
+    ...PASSKEY_HANDLERS,
     MeAnswers,
     SessionAnswers,
     SignInLimits,
+    PasskeyLimits,
     CountActionsInFlightHandler,
     ListAnswers,
     ListSecurityEventsHandler,

@@ -20,12 +20,17 @@ export class SessionAnswers {
     private readonly clock: Clock,
   ) {}
 
-  async opened({ row, token, csrf }: OpenedSession, reply: FastifyReply): Promise<JsonObject> {
+  /** @param spent the cookie of the way by which the person signed in, which has done its work */
+  async opened(
+    { row, token, csrf }: OpenedSession,
+    reply: FastifyReply,
+    spent: 'login' | 'passkey' = 'login',
+  ): Promise<JsonObject> {
     const seconds = Math.max(0, Math.floor((row.expiresAtMs - this.clock.nowMs()) / 1000));
     void reply.header('Set-Cookie', [
       setCookie('session', token, seconds, this.site),
       setCookie('csrf', csrf, seconds, this.site),
-      clearCookie('login', this.site),
+      clearCookie(spent, this.site),
     ]);
     return this.answers.me(row, csrf);
   }

@@ -12,6 +12,9 @@ const REQUESTS_AN_ADDRESS = 20;
 /** Of one /48 of IPv6, whose clients could else write to as many mailboxes as they like. */
 const REQUESTS_A_SITE = 200;
 const REQUESTS_A_MAILBOX = 5;
+/** Challenges for a passkey in an hour: each is a row, for five minutes. */
+const CHALLENGES_AN_ADDRESS = 60;
+const CHALLENGES_A_SITE = 600;
 const FAILURES_AN_ADDRESS = 30;
 /** Of one /48 of IPv6, which towards the pause of codes counts like one client: this is what ends guessing from it. */
 const FAILURES_A_SITE = 300;
@@ -25,6 +28,8 @@ export class SignInLimits {
   private readonly requests: WindowLimit;
   private readonly requestsOfSites: WindowLimit;
   private readonly mailboxes: WindowLimit;
+  private readonly challenges: WindowLimit;
+  private readonly challengesOfSites: WindowLimit;
   private readonly failures: AttemptLimit;
   private readonly failuresOfSites: AttemptLimit;
 
@@ -32,6 +37,8 @@ export class SignInLimits {
     this.requests = new WindowLimit(clock, REQUESTS_AN_ADDRESS, HOUR_MS);
     this.requestsOfSites = new WindowLimit(clock, REQUESTS_A_SITE, HOUR_MS);
     this.mailboxes = new WindowLimit(clock, REQUESTS_A_MAILBOX, HOUR_MS);
+    this.challenges = new WindowLimit(clock, CHALLENGES_AN_ADDRESS, HOUR_MS);
+    this.challengesOfSites = new WindowLimit(clock, CHALLENGES_A_SITE, HOUR_MS);
     this.failures = new AttemptLimit(new WindowLimit(clock, FAILURES_AN_ADDRESS, HOUR_MS));
     this.failuresOfSites = new AttemptLimit(new WindowLimit(clock, FAILURES_A_SITE, HOUR_MS));
   }
@@ -47,6 +54,16 @@ export class SignInLimits {
     this.requests.count(network);
     this.requestsOfSites.count(site);
     this.mailboxes.count(mailbox);
+  }
+
+  /** @throws {DomainError} rate_limited */
+  admitChallenge(ip: string): void {
+    const network = networkOf(ip);
+    const site = siteOf(network);
+    this.challenges.require(network);
+    this.challengesOfSites.require(site);
+    this.challenges.count(network);
+    this.challengesOfSites.count(site);
   }
 
   /**
@@ -84,4 +101,9 @@ class AttemptLimit {
   }
 }
 
-const MISSES: ReadonlySet<string> = new Set(['login_link_invalid', 'login_code_invalid', 'approval_link_invalid']);
+const MISSES: ReadonlySet<string> = new Set([
+  'login_link_invalid',
+  'login_code_invalid',
+  'passkey_invalid',
+  'approval_link_invalid',
+]);

@@ -1475,6 +1475,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what a passkey is to sign
+         * @description The same for everybody: nobody says who is about to sign in, so nobody is told who exists or which passkeys there are. Good once,
+         *     for five minutes, in the browser that asked for it: the answer sets a cookie for it. `not_found` where the service is at an IP
+         *     address: browsers have no passkeys there.
+         */
+        post: operations["requestPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkey/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in by a passkey
+         * @description Into the organization that the passkey was registered in. Every miss is the same: an unknown or removed passkey, a member who was
+         *     removed, a wrong signature, a challenge that was used, is over, or was given to another browser.
+         */
+        post: operations["signInByPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one's own passkeys in this organization
+         * @description Newest first.
+         */
+        get: operations["listPasskeys"];
+        put?: never;
+        /**
+         * Register a passkey
+         * @description What a device answered to `POST /v1/passkeys/options`. Seals the admin deed `passkey.registered`, and sends a mail to the person.
+         *     Every answer that is not right is `passkey_invalid`.
+         */
+        post: operations["registerPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what a device is to make a passkey for
+         * @description Good once, for five minutes, in this session. Needs a sign-in of the last 10 minutes; at most 20 an hour for one person.
+         *     `not_found` where the service is at an IP address: browsers have no passkeys there.
+         */
+        post: operations["requestPasskeyCreation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The passkey. */
+                id: components["parameters"]["PasskeyPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove one of one's own passkeys
+         * @description It signs nobody in any more. Sessions that it opened go on. Seals the admin deed `passkey.removed`.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/login": {
         parameters: {
             query?: never;
@@ -2467,7 +2579,7 @@ export interface components {
         ReplayId: string;
         PolicyVersionId: string;
         /** @enum {string} */
-        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
+        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "passkey_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "recent_sign_in_required" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
         /** @description Every error of every endpoint. */
         Error: {
             error: {
@@ -3912,8 +4024,8 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "budget_near" | "connector_failing" | "tools_held";
-            /** @description What it is about. Of `approval_expiring` the approval and its action. */
+            kind: "chain_broken" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held";
+            /** @description What it is about. Of `approval_expiring` the approval and its action, of `passkey_counter_fell` the passkey and whose it is. */
             ids: string[];
             /**
              * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
@@ -3938,6 +4050,8 @@ export interface components {
             summary?: string | null;
             /** @description Of `approval_expiring`, which is less than 30 minutes ahead. */
             expires_at?: components["schemas"]["Timestamp"];
+            /** @description Of `passkey_counter_fell`, when the device last counted no higher than before. */
+            fell_at?: components["schemas"]["Timestamp"];
             /** @description Of `budget_near`; `ids` has the agent or the policy whose budget it is. */
             budget?: string;
             /** @description Of `budget_near`; null where it counts calls. */
@@ -4201,6 +4315,117 @@ export interface components {
              */
             resource_documentation?: string;
         };
+        PasskeyId: string;
+        /** @description Without padding. */
+        Base64url: string;
+        /** @description As COSE numbers it. -7 is ES256, -8 is EdDSA over Ed25519. */
+        PasskeyAlg: -7 | -8;
+        Passkey: {
+            /** @constant */
+            object: "passkey";
+            id: components["schemas"]["PasskeyId"];
+            /** @description As the person called it; null where the row that knew it was lost. */
+            name: string | null;
+            alg: components["schemas"]["PasskeyAlg"];
+            /** @description The host name that it works at. */
+            rp_id: string;
+            /** @description Whether the device offers it at a sign-in, as the browser said; null where it did not say. */
+            discoverable: boolean | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When it last signed the person in; null where it has not. */
+            last_used_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description When the device last counted no higher than before, which a copy would do. Nothing was refused for it. Null where that
+             *     never happened; devices that sync a passkey do not count.
+             */
+            counter_fell_at: components["schemas"]["Timestamp"] | null;
+        };
+        DeletedPasskey: {
+            /** @constant */
+            object: "passkey";
+            id: components["schemas"]["PasskeyId"];
+            /** @constant */
+            deleted: true;
+        };
+        RegisterPasskey: {
+            /** @description One line of at most 120 characters. */
+            name: string;
+            credential: {
+                id: string;
+                client_data_json: string;
+                attestation_object: string;
+                /** @description `credProps.rk` of the client's extension results. */
+                discoverable?: boolean;
+            };
+        };
+        VerifyPasskey: {
+            credential: {
+                id: string;
+                client_data_json: string;
+                authenticator_data: string;
+                signature: string;
+                user_handle?: string;
+            };
+            /** @description A path of the Console to go on to. */
+            next?: string;
+        };
+        PasskeyCreation: {
+            /** @constant */
+            object: "passkey_creation";
+            /** @description A `PublicKeyCredentialCreationOptionsJSON` of WebAuthn level 3, in its own spelling. */
+            public_key: {
+                rp: {
+                    id: string;
+                    name: string;
+                };
+                user: {
+                    id: components["schemas"]["Base64url"];
+                    name: string;
+                    displayName: string;
+                };
+                challenge: components["schemas"]["Base64url"];
+                pubKeyCredParams: {
+                    /** @constant */
+                    type: "public-key";
+                    alg: components["schemas"]["PasskeyAlg"];
+                }[];
+                timeout: number;
+                excludeCredentials: {
+                    /** @constant */
+                    type: "public-key";
+                    id: components["schemas"]["Base64url"];
+                }[];
+                authenticatorSelection: {
+                    /** @constant */
+                    residentKey: "preferred";
+                    /** @constant */
+                    requireResidentKey: false;
+                    /** @constant */
+                    userVerification: "required";
+                };
+                /** @constant */
+                attestation: "none";
+                extensions: {
+                    /** @constant */
+                    credProps: true;
+                };
+            };
+        };
+        PasskeyRequest: {
+            /** @constant */
+            object: "passkey_request";
+            expires_in_s: number;
+            /** @description A `PublicKeyCredentialRequestOptionsJSON` of WebAuthn level 3, in its own spelling. */
+            public_key: {
+                challenge: components["schemas"]["Base64url"];
+                rpId: string;
+                timeout: number;
+                /** @constant */
+                userVerification: "required";
+                /** @description Empty: the device shows what it has. */
+                allowCredentials: unknown[];
+            };
+        };
         /**
          * @description Each may do what the ones before it may.
          * @enum {unknown}
@@ -4248,7 +4473,7 @@ export interface components {
             code?: string;
         };
         SignedIn: components["schemas"]["Me"] & {
-            /** @description The `next` of the request that the mail answered, as far as it is a path of the Console; else `/app`. */
+            /** @description The `next` of the request that the mail answered, or of the sign-in by a passkey, as far as it is a path of the Console; else `/app`. */
             next: string;
         };
         SwitchOrganization: {
@@ -4286,7 +4511,7 @@ export interface components {
             csrf_token: string | null;
         };
         /** @enum {string} */
-        SignInMeans: "link" | "code" | "invite" | "org_switch";
+        SignInMeans: "link" | "code" | "invite" | "org_switch" | "passkey";
         Session: {
             /** @constant */
             object: "session";
@@ -4310,9 +4535,9 @@ export interface components {
             deleted: true;
         };
         /** @enum {string} */
-        SecurityEventType: "user.signed_in" | "user.signed_out" | "user.sign_in_failed" | "login_link.issued" | "member.address_set" | "admin_key.created" | "admin_key.rolled" | "admin_key.revoked" | "agent_key.created" | "agent_key.rolled" | "agent_key.revoked" | "intent_key.added" | "intent_key.removed" | "export.started";
+        SecurityEventType: "user.signed_in" | "user.signed_out" | "user.sign_in_failed" | "login_link.issued" | "member.address_set" | "passkey.registered" | "passkey.removed" | "admin_key.created" | "admin_key.rolled" | "admin_key.revoked" | "agent_key.created" | "agent_key.rolled" | "agent_key.revoked" | "intent_key.added" | "intent_key.removed" | "export.started";
         SecurityEventKey: {
-            /** @description Of the key that was issued, rolled or revoked; of an intent key its `kid`. */
+            /** @description Of the key that was issued, rolled or revoked, or of the passkey; of an intent key its `kid`. */
             id: string;
             /** @description As the key begins that was issued; null where none was. */
             prefix: string | null;
@@ -5529,6 +5754,8 @@ export interface components {
         McpMethod: string;
         /** @description In revision 2026-07-28 the `params.name` of a `tools/call`, in Base64 where no header can hold it. */
         McpName: string;
+        /** @description The passkey. */
+        PasskeyPath: components["schemas"]["PasskeyId"];
         /** @description The session. */
         SessionPath: components["schemas"]["SessionId"];
         /** @description The membership. */
@@ -9305,6 +9532,250 @@ export interface operations {
             };
             304: components["responses"]["NotModified"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["Error"];
+        };
+    };
+    requestPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What to give to `navigator.credentials.get`. */
+            200: {
+                headers: {
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRequest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    signInByPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "credential": {
+                 *         "id": "2nXkQW0vT7Gx1kJm3yq8uA",
+                 *         "client_data_json": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
+                 *         "authenticator_data": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA",
+                 *         "signature": "MEUCIQDn"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifyPasskey"];
+            };
+        };
+        responses: {
+            /** @description Signed in; the cookies of the session are set. */
+            200: {
+                headers: {
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: {
+                /** @description Items on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the page before, with the same filters and the same caller. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of passkeys. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["List"] & {
+                        data?: components["schemas"]["Passkey"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    registerPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 32 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Laptop",
+                 *       "credential": {
+                 *         "id": "2nXkQW0vT7Gx1kJm3yq8uA",
+                 *         "client_data_json": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0",
+                 *         "attestation_object": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg",
+                 *         "discoverable": true
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RegisterPasskey"];
+            };
+        };
+        responses: {
+            /** @description The passkey. */
+            201: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    requestPasskeyCreation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What to give to `navigator.credentials.create`. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyCreation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The passkey. */
+                id: components["parameters"]["PasskeyPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The passkey is removed. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedPasskey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
     };

@@ -31,6 +31,7 @@ export const ERROR_CODE_VALUES = [
   'idempotency_key_in_use',
   'login_link_invalid',
   'login_code_invalid',
+  'passkey_invalid',
   'last_owner',
   'policy_invalid',
   'credentials_missing',
@@ -68,6 +69,7 @@ export const ERROR_CODE_VALUES = [
   'intent_invalid',
   'intent_replay',
   'csrf_failed',
+  'recent_sign_in_required',
   'insufficient_role',
   'approver_not_eligible',
   'self_approval',
@@ -231,15 +233,19 @@ export const FILE_MEDIA_TYPE_VALUES = [
   'text/plain',
   'text/html',
 ] as const;
+export const PASSKEY_ID_PATTERN = /^pky_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+export const BASE64URL_PATTERN = /^[A-Za-z0-9_-]*$/;
 export const ROLE_VALUES = ['viewer', 'admin', 'owner'] as const;
 export const EMAIL_ADDRESS_MAX_LENGTH = 254;
-export const SIGN_IN_MEANS_VALUES = ['link', 'code', 'invite', 'org_switch'] as const;
+export const SIGN_IN_MEANS_VALUES = ['link', 'code', 'invite', 'org_switch', 'passkey'] as const;
 export const SECURITY_EVENT_TYPE_VALUES = [
   'user.signed_in',
   'user.signed_out',
   'user.sign_in_failed',
   'login_link.issued',
   'member.address_set',
+  'passkey.registered',
+  'passkey.removed',
   'admin_key.created',
   'admin_key.rolled',
   'admin_key.revoked',

@@ -18,6 +18,7 @@ const GROUPS = {
     'intent_key.added',
     'intent_key.removed',
   ],
+  passkeys: ['passkey.registered', 'passkey.removed'],
   addresses: ['member.address_set'],
   exports: ['export.started'],
 } as const satisfies Readonly<Record<string, readonly Type[]>>;
@@ -26,6 +27,7 @@ export const GROUP_CHOICES: readonly (readonly [group: keyof typeof GROUPS, word
   ['sign-ins', 'sign-ins and sign-outs'],
   ['failures', 'failed sign-ins'],
   ['keys', 'keys'],
+  ['passkeys', 'passkeys'],
   ['addresses', 'changed addresses'],
   ['exports', 'exports'],
 ];
@@ -71,6 +73,10 @@ export const eventInWords = (
       return `made a sign-in link for ${person}`;
     case 'member.address_set':
       return `changed the address of ${person}`;
+    case 'passkey.registered':
+      return 'added a passkey';
+    case 'passkey.removed':
+      return `removed a passkey of ${person}`;
     case 'admin_key.created':
       return `issued an admin key${begins}`;
     case 'admin_key.rolled':

@@ -5,6 +5,7 @@ const VIA: Readonly<Record<Schemas['Session']['via'], string>> = {
   code: 'with a mail code',
   invite: 'with an invitation',
   org_switch: 'by switching organizations',
+  passkey: 'with a passkey',
 };
 
 export const viaInWords = (via: Schemas['Session']['via']): string => VIA[via];

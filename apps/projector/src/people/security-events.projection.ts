@@ -16,7 +16,7 @@ import type { Projection } from '../projection.js';
 /** Rows of GET /v1/security-events: one for each event that is shown there. Nothing ever changes one. */
 export const securityEventsProjection: Projection = {
   name: 'security_events',
-  version: 3,
+  version: 4,
   follows: {
     agent: agentDecider.eventTypes,
     export: exportDecider.eventTypes,
@@ -68,6 +68,8 @@ const TOLD: Telling = {
     key: keyOf(key, { prefix: beginningOf(successor), successor: successor.key }),
   }),
   AdminKeyRevoked: ({ key }) => ({ type: 'admin_key.revoked', key: keyOf(key) }),
+  PasskeyRegistered: ({ user, passkey }) => ({ type: 'passkey.registered', user, key: keyOf(passkey) }),
+  PasskeyRemoved: ({ user, passkey }) => ({ type: 'passkey.removed', user, key: keyOf(passkey) }),
   AgentKeyCreated: ({ agent, record }) => ({
     type: 'agent_key.created',
     key: keyOf(record.key, { agent, prefix: beginningOf(record) }),

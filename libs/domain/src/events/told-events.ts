@@ -118,6 +118,8 @@ const TOLD_BY_ORGANIZATIONS: TypeOf<OrganizationEvent> = {
   AdminKeyCreated: null,
   AdminKeyRolled: null,
   AdminKeyRevoked: null,
+  PasskeyRegistered: null,
+  PasskeyRemoved: null,
   PolicyActivated: 'policy.activated',
   PolicyDeactivated: null,
   MemberInvited: null,

@@ -77,6 +77,10 @@ export const ERROR_CATALOGUE = {
   ),
   login_link_invalid: request(400, 'This sign-in link has expired or was used. Ask for a new one.'),
   login_code_invalid: request(400, 'This code is wrong or has expired. Ask for a new e-mail.'),
+  passkey_invalid: request(
+    400,
+    'The passkey could not be used here, or it took too long. Try again, or sign in by e-mail at /login.',
+  ),
   last_owner: request(409, 'The organization would lose its last active owner. Make someone else an owner first.'),
   policy_invalid: request(400, 'The policy was not saved. Correct what diagnostics lists and send it again.'),
   credentials_missing: request(
@@ -155,6 +159,10 @@ export const ERROR_CATALOGUE = {
   csrf_failed: permission(
     403,
     'The request did not prove that it comes from the Console. Reload the page and try again.',
+  ),
+  recent_sign_in_required: permission(
+    403,
+    'This needs a sign-in of the last 10 minutes. Sign in again at /login, then repeat it.',
   ),
   insufficient_role: permission(403, 'Your role does not allow this. Ask an admin or an owner.'),
   approver_not_eligible: permission(403, 'You are not an approver for this rule. Ask one of the approvers it names.'),

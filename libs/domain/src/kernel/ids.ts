@@ -24,6 +24,7 @@ export interface IdBrands {
   sug: 'SuggestionId';
   /** The id of a replay of recorded actions. */
   rpl: 'ReplayId';
+  pky: 'PasskeyId';
 }
 
 export type IdPrefix = keyof IdBrands;
@@ -50,6 +51,7 @@ export type PolicyVersionId = Id<'pv'>;
 export type WebhookId = Id<'whk'>;
 export type ReplayId = Id<'rpl'>;
 export type EventId = Id<'evt'>;
+export type PasskeyId = Id<'pky'>;
 
 /** The id in `text`; null if it is not an id with that prefix. */
 export const parseId = <Prefix extends IdPrefix>(prefix: Prefix, text: unknown): Id<Prefix> | null =>

@@ -66,6 +66,10 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
       references: [...references],
     }),
   MemberAddressSet: ({ membership, user }) => act('member.address_set', 'membership', membership, { user }),
+  // Whoever is to check what a passkey signed needs the key, so its deed holds all that says which it is.
+  PasskeyRegistered: ({ passkey, user, credential, alg, public_key, rp_id }) =>
+    act('passkey.registered', 'passkey', passkey, { alg, credential, public_key, rp_id, user }),
+  PasskeyRemoved: ({ passkey, user, credential }) => act('passkey.removed', 'passkey', passkey, { credential, user }),
   LoginLinkIssued: ({ user, purpose, via }) => act('login_link.issued', 'user', user, { purpose, via }),
   OrganizationStopped: ({ org, reason }) => act('org.stopped', 'org', org, {}, reason),
   OrganizationStarted: ({ org, reason }) => act('org.started', 'org', org, {}, reason),

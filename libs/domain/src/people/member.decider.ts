@@ -14,6 +14,8 @@ import {
   type Memberships,
 } from './membership.js';
 import type { LivingOrganization } from './organization.state.js';
+import { endPasskeysOf } from './passkey.decider.js';
+import type { PasskeyEvent } from './passkey.events.js';
 import { isAtLeast, type Role } from './role.js';
 
 /** Invited and active ones: a list of them is answered from the folded stream, on one page after another. */
@@ -25,7 +27,7 @@ type Of<Type extends MemberCommand['type']> = Extract<MemberCommand, { type: Typ
 export const decideMember = (
   command: MemberCommand,
   state: LivingOrganization,
-): readonly (MemberEvent | AdminKeyEvent)[] => {
+): readonly (MemberEvent | AdminKeyEvent | PasskeyEvent)[] => {
   switch (command.type) {
     case 'InviteMember':
       return invite(command, state);
@@ -41,7 +43,9 @@ export const decideMember = (
       const { metadata } = command;
       requireRole(state, metadata.actor, 'owner', metadata.now);
       const { membership, user } = found(state, command.data.membership);
-      return [{ type: 'MemberAddressSet', data: { org: state.org, membership, user, at: metadata.now } }];
+      const set = { org: state.org, membership, user, at: metadata.now };
+      // Whoever read the old mailbox may have registered one, and would come in by it.
+      return [{ type: 'MemberAddressSet', data: set }, ...endPasskeysOf(state, membership, metadata.now)];
     }
     case 'IssueLoginLink': {
       const { metadata, data } = command;
@@ -158,11 +162,11 @@ const changeRole = (
   return [{ type: 'MemberRoleChanged', data: { ...changed, ...keptKeys(keys), at } }, ...keys.revocations];
 };
 
-/** One append: nobody is gone whose keys go on by accident, whatever crashes. */
+/** One append: nobody is gone whose keys or passkeys go on by accident, whatever crashes. */
 const remove = (
   { data, metadata }: Of<'RemoveMember'>,
   state: LivingOrganization,
-): readonly (MemberEvent | AdminKeyEvent)[] => {
+): readonly (MemberEvent | AdminKeyEvent | PasskeyEvent)[] => {
   const { actor, now: at } = metadata;
   const own = roleOf(state, actor, at);
   const member = found(state, data.membership);
@@ -177,7 +181,8 @@ const remove = (
   // Who is only invited is not let in yet; keys from an earlier membership were kept on purpose.
   const keys = member.status === 'active' ? endKeysOf(state, member.user, data.keepKeys ?? [], metadata) : NO_KEYS;
   const removed = { org: state.org, membership, role, self, ...keptKeys(keys), at };
-  return [{ type: 'MemberRemoved', data: removed }, ...keys.revocations];
+  const passkeys = endPasskeysOf(state, membership, at);
+  return [{ type: 'MemberRemoved', data: removed }, ...keys.revocations, ...passkeys];
 };
 
 const NO_KEYS: EndOfKeys = { revocations: [], kept: [] };

@@ -10,6 +10,7 @@ import type {
 } from '../kernel/index.js';
 import type { MemberCommand } from './member.commands.js';
 import type { ApprovalSettings, KeyRecord, PolicyMode } from './organization.events.js';
+import type { PasskeyCommand } from './passkey.decider.js';
 
 type Command<Type extends string, Data> = { type: Type; data: Data; metadata: CommandMetadata };
 
@@ -24,6 +25,7 @@ export interface OrganizationChanges {
 
 export type OrganizationCommand =
   | MemberCommand
+  | PasskeyCommand
   | Command<
       'CreateOrganization',
       {

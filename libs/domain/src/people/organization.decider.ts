@@ -9,6 +9,8 @@ import type { OrganizationCommand } from './organization.commands.js';
 import { updateOrganization } from './organization-settings.decider.js';
 import type { ApprovalSettings, OrganizationEvent } from './organization.events.js';
 import type { LivingOrganization, Organization } from './organization.state.js';
+import { decidePasskey, evolvePasskeys, PASSKEY_COMMANDS, type PasskeyCommand } from './passkey.decider.js';
+import { PASSKEY_EVENT_TYPES, type PasskeyEvent } from './passkey.events.js';
 import { activatePolicy, deactivatePolicy, inSlot } from './policy-slots.decider.js';
 import type { Role } from './role.js';
 
@@ -21,10 +23,11 @@ const decide = (command: OrganizationCommand, state: Organization): readonly Org
     return [{ type: 'OrganizationCreated', data: { ...command.data, at } }];
   }
   if (state.status === 'none') throw new DomainError('not_found');
-  return isOfMembers(command) ? decideMember(command, state) : decideLiving(command, state);
+  if (isOfMembers(command)) return decideMember(command, state);
+  return isOfPasskeys(command) ? decidePasskey(command, state) : decideLiving(command, state);
 };
 
-type LivingCommand = Exclude<OrganizationCommand, MemberCommand | { type: 'CreateOrganization' }>;
+type LivingCommand = Exclude<OrganizationCommand, MemberCommand | PasskeyCommand | { type: 'CreateOrganization' }>;
 
 /** The lowest role in which each may be done (rule PEOPLE-1). */
 const LOWEST_ROLE = {
@@ -78,12 +81,14 @@ const evolve = (state: Organization, event: OrganizationEvent): Organization => 
       approvals: DEFAULT_APPROVALS,
       stop: null,
       adminKeys: new Map(),
+      passkeys: new Map(),
       enforced: null,
       shadow: null,
     };
   }
   if (state.status === 'none') return state;
   if (isMemberEvent(event)) return { ...state, members: evolveMembers(state.members, event) };
+  if (isPasskeyEvent(event)) return { ...state, passkeys: evolvePasskeys(state.passkeys, event) };
   if (isAdminKeyEvent(event)) return { ...state, adminKeys: evolveAdminKeys(state.adminKeys, event) };
   switch (event.type) {
     case 'OrganizationUpdated': {
@@ -131,6 +136,9 @@ const DEFAULT_APPROVALS: ApprovalSettings = { mail: 'decide', chat: 'off', expir
 
 const isMemberEvent = (event: OrganizationEvent): event is MemberEvent => Object.hasOwn(MEMBER_EVENT_TYPES, event.type);
 
+const isPasskeyEvent = (event: OrganizationEvent): event is PasskeyEvent =>
+  Object.hasOwn(PASSKEY_EVENT_TYPES, event.type);
+
 const MEMBER_COMMANDS: Readonly<Record<MemberCommand['type'], true>> = {
   InviteMember: true,
   JoinOrganization: true,
@@ -144,10 +152,14 @@ const MEMBER_COMMANDS: Readonly<Record<MemberCommand['type'], true>> = {
 const isOfMembers = (command: OrganizationCommand): command is MemberCommand =>
   Object.hasOwn(MEMBER_COMMANDS, command.type);
 
+const isOfPasskeys = (command: OrganizationCommand): command is PasskeyCommand =>
+  Object.hasOwn(PASSKEY_COMMANDS, command.type);
+
 export const organizationDecider: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
   category: 'org',
   eventTypes: {
     ...MEMBER_EVENT_TYPES,
+    ...PASSKEY_EVENT_TYPES,
     OrganizationCreated: true,
     OrganizationUpdated: true,
     OrganizationStopped: true,

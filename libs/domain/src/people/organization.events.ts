@@ -10,6 +10,7 @@ import type {
   UserId,
 } from '../kernel/index.js';
 import type { MemberEvent } from './member.events.js';
+import type { PasskeyEvent } from './passkey.events.js';
 
 /** What stands in the log of a key: never its secret (rule KEY-1). */
 export interface KeyRecord {
@@ -41,6 +42,7 @@ export type OrganizationField = (typeof ORGANIZATION_FIELDS)[number];
 /** Stream `org-<org_id>`. */
 export type OrganizationEvent =
   | MemberEvent
+  | PasskeyEvent
   | {
       type: 'OrganizationCreated';
       data: {

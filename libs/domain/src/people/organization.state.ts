@@ -2,6 +2,7 @@ import type { Actor, OrgId, PolicyId, PolicyVersionId, Timestamp, UserId } from 
 import type { AdminKey, KeyRing } from './key-ring.js';
 import type { Memberships } from './membership.js';
 import type { ApprovalSettings } from './organization.events.js';
+import type { PasskeyRing } from './passkey.state.js';
 
 /** A version in a slot: what decides (enforce) or is only recorded (shadow). */
 export interface ActivePolicy {
@@ -36,6 +37,7 @@ export type Organization =
       /** Since when all its agents are stopped, and by whom; null while they are not. */
       readonly stop: { readonly at: Timestamp; readonly by: Actor | null } | null;
       readonly adminKeys: KeyRing<AdminKey>;
+      readonly passkeys: PasskeyRing;
       readonly enforced: HeldSlot | null;
       readonly shadow: HeldSlot | null;
     };

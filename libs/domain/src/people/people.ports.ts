@@ -187,6 +187,20 @@ export interface InvitationOrder {
   readonly expiresAtMs: number;
 }
 
+/** A mail to be written once the organization's stream says that this passkey was registered. */
+export interface PasskeyMailOrder {
+  /** The passkey's. */
+  readonly id: string;
+  readonly address: MailAddress;
+  readonly user: UserId;
+  readonly org: OrgId;
+  readonly membership: MembershipId;
+  /** By which the stream knows the event, also of a passkey that was removed at once. */
+  readonly command: string;
+  readonly name: string;
+  readonly requestedAtMs: number;
+}
+
 /** What the worker is to write mails about. */
 export abstract class MailOrders {
   /** One row written, none read: known and unknown addresses take the same time. */
@@ -197,6 +211,8 @@ export abstract class MailOrders {
    *   the time in Unix milliseconds at which one more may be, and then nothing was
    */
   abstract orderInvitation(mail: InvitationOrder): Promise<number | null>;
+  /** Written before the passkey's event, and void without it. Again for the same passkey: nothing. */
+  abstract orderPasskeyMail(mail: PasskeyMailOrder): Promise<void>;
 }
 
 /** A mail as it waits to be sent: text only, to one address. */
@@ -230,6 +246,9 @@ export type MailOrder =
   | ({ readonly kind: 'login'; readonly addressHash: Uint8Array } & LoginRequest)
   | ({ readonly kind: 'invitation'; readonly addressHash: Uint8Array } & InvitationOrder);
 
+/** Of a mail without a link. */
+export type NoticeOrder = { readonly addressHash: Uint8Array } & PasskeyMailOrder;
+
 export interface MailOrdersPage {
   readonly orders: readonly MailOrder[];
   readonly hasMore: boolean;
@@ -247,8 +266,12 @@ export abstract class MailDesk {
    * @returns false when the order was settled meanwhile, or {@link mayMail} says no
    */
   abstract write(order: MailOrder, token: NewToken, mail: OutgoingMail | null): Promise<boolean>;
+  /** Those of mails without a link, oldest first. */
+  abstract notices(limit: number): Promise<readonly NoticeOrder[]>;
+  /** A mail without a link, and the end of its order, both or neither. Nothing where the person reads mail elsewhere by now. */
+  abstract notify(order: NoticeOrder, mail: OutgoingMail, expiresAtMs: number): Promise<void>;
   /** Ends an order of which nothing is to be written. */
-  abstract drop(order: MailOrder): Promise<void>;
+  abstract drop(order: MailOrder | NoticeOrder): Promise<void>;
   /** Takes one that is due, so that no other worker does for `leaseMs`. */
   abstract takeDue(nowMs: number, leaseMs: number): Promise<WaitingMail | null>;
   /** What it said is removed: only that it was sent stays. */

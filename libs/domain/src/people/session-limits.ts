@@ -25,3 +25,7 @@ export const MISSES_MAX = 30;
 export const MISSES_PER_SITE = 5;
 export const MISSES_WINDOW_MS = 5 * 60 * 1000;
 export const MISSES_PAUSE_MS = 15 * 60 * 1000;
+/** What a passkey is to sign is good for so long. */
+export const PASSKEY_CHALLENGE_MS = 5 * 60 * 1000;
+/** Only who signed in so lately registers a passkey: a session that somebody left open makes no lasting way in. */
+export const RECENT_SIGN_IN_MS = 10 * 60 * 1000;

@@ -9,8 +9,8 @@ import {
   type UserId,
 } from '../kernel/index.js';
 
-/** How a person came in: by the link or the code of an e-mail, by an invitation, or from another organization. */
-export const SIGN_IN_MEANS = ['link', 'code', 'invite', 'org_switch'] as const;
+/** How a person came in: by the link or the code of an e-mail, by an invitation, by a passkey, or from another organization. */
+export const SIGN_IN_MEANS = ['link', 'code', 'invite', 'org_switch', 'passkey'] as const;
 export type SignedInBy = (typeof SIGN_IN_MEANS)[number];
 
 /** Why a session ended, as its stream says; that it grew old is for its row to say. */

@@ -1,4 +1,4 @@
-export { approvalLink, baseUrlOf, signInLink } from './base-url.js';
+export { approvalLink, baseUrlOf, pageLink, signInLink } from './base-url.js';
 export {
   type Config,
   ConfigError,

@@ -52,7 +52,7 @@ import { type ConnectorHealth, ConnectorStreams, ToolRecorder, type Vault } from
 import type { DecoderRows } from '#libs/domain/witness';
 import { isInitialized, PepperKeyHasher, PostgresKeyDirectory } from '../agents/index.js';
 import { PostgresApprovalPlaces } from '../approvals/index.js';
-import { approvalLink, baseUrlOf, signInLink, type Config } from '../config/index.js';
+import { approvalLink, baseUrlOf, pageLink, signInLink, type Config } from '../config/index.js';
 import { PostgresConnectorHealth, PostgresDecoderRows } from '../connector-health/index.js';
 import { ConnectorDrivers, loadSqlParser, type SqlParser } from '../connectors/index.js';
 import { EgressDoor, type OwnEndpoint } from '../egress/index.js';
@@ -363,7 +363,9 @@ export class Deployment {
     const { clock, randomness, streams } = this;
     const approvals = this.approvalMailClerk();
     const isStillOwed = (id: string): Promise<boolean> => approvals.isStillOwed(id);
-    const parts = { people, desk, hasher, sessions: this.personSessions(), sender: this.mailSender(), isStillOwed };
+    const pageOf = (page: 'passkeys' | 'login'): string => pageLink(this.baseUrl, page);
+    const [sessions, sender] = [this.personSessions(), this.mailSender()];
+    const parts = { people, desk, hasher, sessions, sender, pageOf, isStillOwed };
     return new MailClerk(streams, parts, { clock, randomness }, (token) => signInLink(this.baseUrl, token));
   }
 

@@ -35,7 +35,15 @@ import {
   SeenHeads,
 } from '#libs/domain/kernel';
 import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
-import { Members, PeopleDirectory, PersonSessions, SignIn } from '#libs/domain/people';
+import {
+  Members,
+  PasskeyRows,
+  Passkeys,
+  PasskeySignIn,
+  PeopleDirectory,
+  PersonSessions,
+  SignIn,
+} from '#libs/domain/people';
 import { Replays } from '#libs/domain/replays';
 import { WebhookDeliveries, WebhookEndpoints } from '#libs/domain/webhooks';
 import { LoggedRunningExecutions } from '../gate/index.js';
@@ -48,6 +56,7 @@ import {
   ReadModels,
 } from '../read-models/index.js';
 import { Deployment } from './deployment.js';
+import { passkeysOf } from './passkeys-of.js';
 import { replaysOf } from './replays.js';
 import { retentionReachOf } from './retention.js';
 import { webhooksOf } from './webhooks.js';
@@ -71,6 +80,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
   const { store, seen } = deployment.database;
   const webhooks = webhooksOf(deployment);
   const gate = deployment.gateKernel();
+  const { passkeys, passkeySignIn } = passkeysOf(deployment);
   return [
     value(EventStore, store),
     value(SeenHeads, seen),
@@ -104,6 +114,9 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Members, deployment.members()),
     value(PersonSessions, deployment.personSessions()),
     value(SignIn, deployment.signIn()),
+    value(PasskeyRows, deployment.people.passkeys),
+    value(Passkeys, passkeys),
+    value(PasskeySignIn, passkeySignIn),
     value(Replays, replaysOf(deployment)),
     value(WebhookEndpoints, webhooks.endpoints),
     value(WebhookDeliveries, webhooks.asked),

@@ -5,6 +5,8 @@ import type {
   MailDesk,
   MailOrders,
   MissedCodes,
+  PasskeyChallenges,
+  PasskeyRows,
   PeopleDirectory,
   SessionRows,
   SignInHasher,
@@ -17,6 +19,8 @@ import {
   PostgresMailDesk,
   PostgresMailOrders,
   PostgresMissedCodes,
+  PostgresPasskeyChallenges,
+  PostgresPasskeyRows,
   PostgresPeopleDirectory,
   PostgresSessionRows,
   SealedAddresses,
@@ -34,6 +38,8 @@ export interface PeopleRows {
   readonly misses: CodeMisses;
   readonly missedCodes: MissedCodes;
   readonly desk: MailDesk;
+  readonly passkeys: PasskeyRows;
+  readonly challenges: PasskeyChallenges;
   readonly links: ApprovalLinks;
   readonly hasher: SignInHasher;
 }
@@ -48,6 +54,8 @@ export const peopleRowsOf = (pool: Database['durable'], { pepper, cipher }: Secr
     misses: new PostgresCodeMisses(pool),
     missedCodes: new PostgresMissedCodes(pool),
     desk: new PostgresMailDesk(pool, cipher),
+    passkeys: new PostgresPasskeyRows(pool),
+    challenges: new PostgresPasskeyChallenges(pool),
     links: new PostgresApprovalLinks(pool, hasher, new SealedMails(cipher)),
     hasher,
   };

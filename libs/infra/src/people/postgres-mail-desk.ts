@@ -9,6 +9,7 @@ import {
   type MailOrder,
   type MailOrdersPage,
   type NewToken,
+  type NoticeOrder,
   type OutgoingMail,
   type WaitingMail,
 } from '#libs/domain/people';
@@ -38,7 +39,7 @@ export class PostgresMailDesk extends MailDesk {
   override async orders(limit: number, after: MailOrder | null): Promise<MailOrdersPage> {
     const { rows } = await answered(
       this.pool.query<StoredOrder>(
-        `select * from people.mail_orders where (requested_ms, id) > ($2::bigint, $3::text)
+        `select * from people.mail_orders where kind <> 'passkey' and (requested_ms, id) > ($2::bigint, $3::text)
           order by requested_ms, id limit $1`,
         [limit, after?.requestedAtMs ?? -1, after?.id ?? ''],
       ),
@@ -64,17 +65,38 @@ export class PostgresMailDesk extends MailDesk {
       if (order.kind === 'login' && !(await this.hasRoom(query, order, token.user))) return false;
       if (order.kind === 'login') await this.replaceOlder(query, order);
       await query(INSERT_TOKEN, tokenValues(order, token));
-      if (mail === null) return true;
-      await query(
-        `insert into people.outbox (id, address_hash, message, due_ms, expires_ms) values ($1, $2, $3, $4, $5)
-         on conflict do nothing`,
-        [order.id, order.addressHash, this.mails.seal(order.id, mail), order.requestedAtMs, token.expiresAtMs],
-      );
+      if (mail !== null) await this.post(query, order, mail, token.expiresAtMs);
       return true;
     });
   }
 
-  override drop({ id }: MailOrder): Promise<void> {
+  override async notices(limit: number): Promise<readonly NoticeOrder[]> {
+    const { rows } = await answered(
+      this.pool.query<StoredOrder>(
+        `select orders.*, passkey_name from people.mail_orders orders
+           left join people.passkey_mails on order_id = orders.id
+          where kind = 'passkey' order by requested_ms, id limit $1`,
+        [limit],
+      ),
+    );
+    const notices: NoticeOrder[] = [];
+    for (const row of rows) {
+      const notice = opened(() => this.noticeOf(row));
+      if (notice === null) await this.remove(row.id);
+      else notices.push(notice);
+    }
+    return notices;
+  }
+
+  override async notify(order: NoticeOrder, mail: OutgoingMail, expiresAtMs: number): Promise<void> {
+    await inTransaction(this.pool, async (query) => {
+      const taken = await query(`delete from people.mail_orders where id = $1`, [order.id]);
+      if (taken.rowCount !== 1 || (await this.readsElsewhere(query, order.user, order))) return;
+      await this.post(query, order, mail, expiresAtMs);
+    });
+  }
+
+  override drop({ id }: MailOrder | NoticeOrder): Promise<void> {
     return this.remove(id);
   }
 
@@ -125,12 +147,29 @@ export class PostgresMailDesk extends MailDesk {
     return rows[0]?.removed ?? 0;
   }
 
+  private async post(
+    query: Transaction,
+    order: MailOrder | NoticeOrder,
+    mail: OutgoingMail,
+    expiresAtMs: number,
+  ): Promise<void> {
+    await query(
+      `insert into people.outbox (id, address_hash, message, due_ms, expires_ms) values ($1, $2, $3, $4, $5)
+       on conflict do nothing`,
+      [order.id, order.addressHash, this.mails.seal(order.id, mail), order.requestedAtMs, expiresAtMs],
+    );
+  }
+
   private async remove(id: string): Promise<void> {
     await answered(this.pool.query(`delete from people.mail_orders where id = $1`, [id]));
   }
 
   /** Whether the person has another address by now. It stays as it is until all is written, so that no token outlives it. */
-  private async readsElsewhere(query: Transaction, user: UserId, { addressHash }: MailOrder): Promise<boolean> {
+  private async readsElsewhere(
+    query: Transaction,
+    user: UserId,
+    { addressHash }: Pick<MailOrder, 'addressHash'>,
+  ): Promise<boolean> {
     const { rows } = await query<{ address_hash: Buffer }>(
       `select address_hash from people.people where user_id = $1 for share`,
       [user],
@@ -176,31 +215,35 @@ export class PostgresMailDesk extends MailDesk {
   }
 
   private orderOf(row: StoredOrder): MailOrder {
-    const common = {
-      id: row.id,
-      addressHash: row.address_hash,
-      address: readMailAddress(this.addresses.open(row.address, 'order', row.id)) as MailAddress,
-      requestedAtMs: Number(row.requested_ms),
-    };
+    const common = this.commonOf(row);
     if (row.kind === 'login') {
       const { browser_hash: browserHash, former_browser_hash: formerBrowserHash, site, next } = row;
       return { kind: 'login', ...common, browserHash: browserHash as Buffer, formerBrowserHash, site, next };
     }
-    return {
-      kind: 'invitation',
-      ...common,
-      user: row.user_id as UserId,
-      org: row.org as OrgId,
-      membership: row.membership as MembershipId,
-      invitation: row.invitation as string,
-      expiresAtMs: Number(row.expires_ms),
-    };
+    const invitation = row.invitation as string;
+    return { kind: 'invitation', ...common, ...memberOf(row), invitation, expiresAtMs: Number(row.expires_ms) };
+  }
+
+  private noticeOf(row: StoredOrder): NoticeOrder {
+    const command = row.invitation as string;
+    return { ...this.commonOf(row), ...memberOf(row), command, name: row.passkey_name ?? '' };
+  }
+
+  private commonOf({ id, address_hash: addressHash, address, requested_ms }: StoredOrder) {
+    const opened = readMailAddress(this.addresses.open(address, 'order', id)) as MailAddress;
+    return { id, addressHash, address: opened, requestedAtMs: Number(requested_ms) };
   }
 
   private mailOf({ id, message, tries, expires_ms }: StoredMail): WaitingMail {
     return { id, mail: this.mails.open(id, message), tries, expiresAtMs: Number(expires_ms) };
   }
 }
+
+const memberOf = ({ user_id, org, membership }: StoredOrder) => ({
+  user: user_id as UserId,
+  org: org as OrgId,
+  membership: membership as MembershipId,
+});
 
 type LoginOrder = Extract<MailOrder, { kind: 'login' }>;
 
@@ -253,7 +296,7 @@ const PURGE = `
 
 interface StoredOrder {
   readonly id: string;
-  readonly kind: 'login' | 'invitation';
+  readonly kind: 'login' | 'invitation' | 'passkey';
   readonly address_hash: Buffer;
   readonly address: Buffer;
   readonly browser_hash: Buffer | null;
@@ -264,6 +307,8 @@ interface StoredOrder {
   readonly org: string | null;
   readonly membership: string | null;
   readonly invitation: string | null;
+  /** Only read with orders of mails about passkeys. */
+  readonly passkey_name?: string | null;
   readonly requested_ms: string;
   readonly expires_ms: string | null;
 }

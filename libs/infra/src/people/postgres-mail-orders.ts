@@ -5,6 +5,7 @@ import {
   MailOrders,
   type InvitationOrder,
   type LoginRequest,
+  type PasskeyMailOrder,
   type SignInHasher,
 } from '#libs/domain/people';
 import { answered, inTransaction, type Transaction } from '../postgres/index.js';
@@ -75,6 +76,32 @@ export class PostgresMailOrders extends MailOrders {
       );
       return null;
     });
+  }
+
+  override async orderPasskeyMail(mail: PasskeyMailOrder): Promise<void> {
+    const { id, address, user, org, membership, command, name, requestedAtMs } = mail;
+    await answered(
+      this.pool.query(
+        `with ordered as (
+           insert into people.mail_orders
+             (id, kind, address_hash, address, user_id, org, membership, invitation, requested_ms)
+           values ($1, 'passkey', $2, $3, $4, $5, $6, $7, $9) on conflict do nothing
+           returning id
+         )
+         insert into people.passkey_mails (order_id, passkey_name) select id, $8::text from ordered`,
+        [
+          id,
+          this.hasher.addressHash(address),
+          this.addresses.seal(address, 'order', id),
+          user,
+          org,
+          membership,
+          command,
+          name,
+          requestedAtMs,
+        ],
+      ),
+    );
   }
 }
 

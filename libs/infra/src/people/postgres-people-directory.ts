@@ -138,6 +138,7 @@ export class PostgresPeopleDirectory extends PeopleDirectory {
       with gone as (delete from people.people where user_id = $1 returning address_hash),
            known as (select address_hash from gone union select address_hash from people.tokens where user_id = $1),
            sessions as (delete from people.sessions where user_id = $1),
+           passkeys as (delete from people.passkeys where user_id = $1),
            ends as (delete from people.ended_sessions where user_id = $1),
            tokens as (delete from people.tokens where user_id = $1 or address_hash in (select address_hash from known)),
            orders as (delete from people.mail_orders where user_id = $1 or address_hash in (select address_hash from known)),

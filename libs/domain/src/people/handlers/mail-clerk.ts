@@ -1,6 +1,6 @@
-import { streamRef, type Clock, type FoldedStreams, type Randomness } from '../../kernel/index.js';
+import { streamRef, timestampOf, type Clock, type FoldedStreams, type Randomness } from '../../kernel/index.js';
 import { inviterInWords, inviterOf } from '../inviter.js';
-import { invitationMail, signInMail, type MailText } from '../mails/mail-texts.js';
+import { invitationMail, passkeyMail, signInMail, type MailText } from '../mails/mail-texts.js';
 import { organizationDecider } from '../organization.decider.js';
 import type {
   MailDesk,
@@ -8,6 +8,7 @@ import type {
   MailOrdersPage,
   MailSender,
   NewToken,
+  NoticeOrder,
   OutgoingMail,
   PeopleDirectory,
   SignInHasher,
@@ -17,11 +18,13 @@ import { SECRET_BYTES, secretHash, secretText } from '../secrets.js';
 import { CODE_DIGITS, INVITATION_MS, SIGN_IN_MS } from '../session-limits.js';
 import type { PersonSessions } from './person-sessions.js';
 
-/** An invitation's row is written before its event; where the event has not come by then, it never will. */
+/** The row of an invitation and of a passkey's mail is written before its event; where the event has not come by then, it never will. */
 const ORDER_PATIENCE_MS = 60_000;
 /** A worker that has taken a mail and says nothing for so long has ended. */
 const SEND_LEASE_MS = 60_000;
 const ORDERS_AT_ONCE = 100;
+/** How long it is worth something to hear of a new passkey. */
+const NOTICE_MS = 3 * 24 * 60 * 60_000;
 
 /** After each try that found the mail server away; then the last one again and again, while the mail is good for something. */
 const RETRY_MS = [5_000, 30_000, 2 * 60_000, 5 * 60_000, 30 * 60_000] as const;
@@ -32,6 +35,8 @@ export interface MailClerkParts {
   readonly hasher: SignInHasher;
   readonly sessions: Pick<PersonSessions, 'belongings'>;
   readonly sender: MailSender;
+  /** Where a person sees the passkeys, and the page to sign in on. */
+  readonly pageOf: (page: 'passkeys' | 'login') => string;
   /** Whether what a mail asks for is still to be done, by the mail's id. Asked right before it is sent. */
   readonly isStillOwed: (id: string) => Promise<boolean>;
 }
@@ -57,8 +62,10 @@ export class MailClerk {
         await (order.kind === 'login' ? this.writeLogin(order) : this.writeInvitation(order));
       }
       last = page.orders.at(-1) ?? null;
-      if (last === null || !page.hasMore) return;
+      if (last === null || !page.hasMore) break;
     }
+    // Nobody waits for these.
+    for (const notice of await this.parts.desk.notices(ORDERS_AT_ONCE)) await this.writeNotice(notice);
   }
 
   /** Sends what is due, so many at most. @returns how many were tried */
@@ -96,11 +103,7 @@ export class MailClerk {
     const { state } = await this.streams.load(streamRef(organizationDecider, order.org));
     const members = state.status === 'none' ? [] : [...state.members.values()];
     const member = members.find(({ invitation, status }) => status === 'invited' && invitation === order.invitation);
-    if (member === undefined || state.status === 'none') {
-      const ageMs = this.sources.clock.nowMs() - order.requestedAtMs;
-      if (ageMs > ORDER_PATIENCE_MS) await desk.drop(order);
-      return;
-    }
+    if (member === undefined || state.status === 'none') return this.waitFor(order);
     const { token, hash } = this.secret();
     // Of two first invitations of one address the order was written before it was settled who the person is.
     const { role, user } = member;
@@ -113,6 +116,25 @@ export class MailClerk {
       minutes: INVITATION_MS / 60_000,
     });
     await desk.write(order, row, outgoing(order.address.spelling, mail));
+  }
+
+  /** Also of one that was removed at once: whoever was in the account may have removed it, so as to be unseen. */
+  private async writeNotice(order: NoticeOrder): Promise<void> {
+    const { state, causations } = await this.streams.load(streamRef(organizationDecider, order.org));
+    if (state.status === 'none' || !causations.has(order.command)) return this.waitFor(order);
+    const mail = passkeyMail({
+      organization: state.name,
+      name: order.name,
+      at: timestampOf(order.requestedAtMs),
+      passkeys: this.parts.pageOf('passkeys'),
+      login: this.parts.pageOf('login'),
+    });
+    await this.parts.desk.notify(order, outgoing(order.address.spelling, mail), order.requestedAtMs + NOTICE_MS);
+  }
+
+  private async waitFor(order: OfInvitation | NoticeOrder): Promise<void> {
+    const ageMs = this.sources.clock.nowMs() - order.requestedAtMs;
+    if (ageMs > ORDER_PATIENCE_MS) await this.parts.desk.drop(order);
   }
 
   private async sendOne({ id, mail, tries, expiresAtMs }: WaitingMail): Promise<void> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { approvalMail, invitationMail, signInMail } from './mail-texts.js';
+import { approvalMail, invitationMail, passkeyMail, signInMail } from './mail-texts.js';
 
 const link = `https://ags.example/auth/confirm#token=${'t'.repeat(43)}`;
 const invitation = { link, organization: 'Acme', role: 'admin', inviter: 'anna@example.com', minutes: 10_080 } as const;
@@ -19,6 +19,32 @@ describe('the mail of who asks to sign in', () => {
   });
 
   it('does not show the code where a locked screen shows subjects', () => expect(subject).not.toMatch(/\d/));
+});
+
+describe('the mail about a new passkey', () => {
+  const about = {
+    organization: 'Acme',
+    name: 'Work laptop',
+    at: '2026-10-01T12:00:59.000Z',
+    passkeys: 'https://ags.example/app/settings/sessions',
+    login: 'https://ags.example/login',
+  };
+
+  it('says which, where and when, and what to do for who did not add it', () => {
+    const { subject, text } = passkeyMail(about);
+    expect(subject).toBe('A passkey was added to your account');
+    expect(text).toContain('The passkey "Work laptop" was added to your account in "Acme"');
+    expect(text).toContain('at 2026-10-01 12:00 UTC.');
+    expect(text).toContain('remove the passkey and sign out everywhere');
+    expect(text.split('\n')).toEqual(expect.arrayContaining([about.passkeys, about.login]));
+  });
+
+  it('holds no token: whoever reads it can do nothing by it', () => expect(passkeyMail(about).text).not.toContain('#'));
+
+  it('keeps names that try to say something in quotation marks, on their line', () => {
+    const { text } = passkeyMail({ ...about, name: 'x" was removed.\n\nNothing to do', organization: '' });
+    expect(text).toContain(`The passkey "x' was removed. Nothing to do" was added to your account in an organization`);
+  });
 });
 
 describe('the mail of who is invited', () => {

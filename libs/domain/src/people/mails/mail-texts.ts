@@ -49,6 +49,29 @@ export const invitationMail = ({ link, organization, role, inviter, minutes }: I
   };
 };
 
+/** A passkey was added to an account. Both names were chosen by whoever was signed in: they are not to be trusted. */
+export interface PasskeyMail {
+  readonly organization: string;
+  readonly name: string;
+  /** RFC 3339, in UTC. */
+  readonly at: string;
+  /** Where the person sees the passkeys, and where to sign in. */
+  readonly passkeys: string;
+  readonly login: string;
+}
+
+export const passkeyMail = ({ organization, name, at, passkeys, login }: PasskeyMail): MailText => {
+  const where = organizationInWords(organization);
+  return {
+    subject: 'A passkey was added to your account',
+    text: paragraphs(
+      `The passkey ${inQuotes(name, 'without a name')} was added to your account in ${where} on the Agent Governance Service, at ${minuteOf(at)} UTC.`,
+      `It signs you in without a mail. Your passkeys are listed here:\n\n${passkeys}`,
+      `If this was not you, somebody else is signed in as you. Sign in by e-mail, remove the passkey and sign out everywhere, and tell an owner of the organization:\n\n${login}`,
+    ),
+  };
+};
+
 /** An argument that is marked as an amount of money. */
 interface ApprovalMailAmount {
   /** Named by an admin. */

@@ -11,6 +11,8 @@ export const SECURITY_EVENT_TYPES = [
   'user.sign_in_failed',
   'login_link.issued',
   'member.address_set',
+  'passkey.registered',
+  'passkey.removed',
   'admin_key.created',
   'admin_key.rolled',
   'admin_key.revoked',
@@ -23,7 +25,7 @@ export const SECURITY_EVENT_TYPES = [
 ] as const;
 export type SecurityEventType = (typeof SECURITY_EVENT_TYPES)[number];
 
-/** The key that an event is about. Of an intent key the id is its `kid`. */
+/** The key or passkey that an event is about. Of an intent key the id is its `kid`. */
 export interface SecurityEventKey {
   readonly id: string;
   /** As the key begins that was issued; null where the event issues none. */

@@ -1,0 +1,26 @@
+import { Passkeys, PasskeySignIn } from '#libs/domain/people';
+import { WebAuthnVerifier } from '../people/index.js';
+import type { Deployment } from './deployment.js';
+
+/** What makes, lists and ends passkeys, and what signs people in by them. */
+export const passkeysOf = (
+  deployment: Deployment,
+): { readonly passkeys: Passkeys; readonly passkeySignIn: PasskeySignIn } => {
+  const { runner, streams, clock, randomness, bus, logger, people } = deployment;
+  const { directory, orders, passkeys: rows, challenges, rows: sessions } = people;
+  const verifier = new WebAuthnVerifier();
+  return {
+    passkeys: new Passkeys(
+      runner,
+      streams,
+      { rows, challenges, verifier, people: directory, orders },
+      { clock, randomness, bus },
+    ),
+    passkeySignIn: new PasskeySignIn(
+      streams,
+      deployment.personSessions(),
+      { rows, challenges, verifier, sessions },
+      { clock, randomness, logger },
+    ),
+  };
+};
