@@ -20,7 +20,7 @@ const SECTIONS: readonly (readonly [name: string, title: string])[] = [
   ['members', 'Members'],
   ['admin-keys', 'Admin keys'],
   ['webhooks', 'Webhooks'],
-  ['sessions', 'Sessions'],
+  ['sessions', 'Sessions and passkeys'],
   ['security', 'Security events'],
   ['about', 'About'],
 ];
@@ -146,7 +146,7 @@ describeConsole('the screens of the settings', () => {
         await panel(page, 'Retention').getByText('can change this').waitFor();
         expect(await page.locator('main form').count()).toBe(0);
         expect(await settings(page).getByRole('link').allInnerTexts()).toEqual([
-          ...['Organization', 'Members', 'Sessions', 'About'],
+          ...['Organization', 'Members', 'Sessions and passkeys', 'About'],
         ]);
         await settings(page).getByRole('link', { name: 'Members' }).click();
         await row(page, OWNER).waitFor();

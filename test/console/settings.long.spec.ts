@@ -292,7 +292,7 @@ describeConsole('the settings of the Console', () => {
       await page.locator('h1', { hasText: 'Admin keys' }).waitFor();
       await button(page, 'Account').click();
       await page.getByRole('link', { name: 'Your sessions' }).click();
-      await page.locator('h1', { hasText: 'Sessions' }).waitFor();
+      await page.locator('h1', { hasText: 'Sessions and passkeys' }).waitFor();
     });
   });
 

@@ -19,6 +19,8 @@ export const everyAdminKey = everyOf(
   },
 );
 
+export const passkeyPages = pagesOf('/v1/passkeys', {});
+
 export const sessionPages = pagesOf('/v1/sessions', {});
 
 /** @param types null for all */

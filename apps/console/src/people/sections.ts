@@ -30,7 +30,12 @@ export const SECTIONS = [
     about: 'Signed events delivered to your systems, with retries.',
     role: 'admin',
   },
-  { id: 'sessions', name: 'Sessions', about: 'Browsers and devices where you are signed in.', role: 'viewer' },
+  {
+    id: 'sessions',
+    name: 'Sessions and passkeys',
+    about: 'Browsers and devices where you are signed in, and those that sign you in.',
+    role: 'viewer',
+  },
   { id: 'security', name: 'Security events', about: 'Sign-ins, keys, addresses and exports.', role: 'admin' },
   { id: 'about', name: 'About', about: 'Version of the service, and the seal keys.', role: 'viewer' },
 ] as const satisfies readonly Section[];

@@ -11,6 +11,7 @@ import { Bones, Button, Said, Time } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { ListFoot } from '../kit/list-foot.tsx';
 import { leaveFor, mayLeave } from '../shell/leaving.ts';
+import { PasskeysPanel } from './passkeys-panel.tsx';
 import { sessionPages } from './queries.ts';
 import { browserOf, viaInWords } from './session-words.ts';
 import styles from './settings.module.css';
@@ -57,6 +58,7 @@ export const SessionsSection = () => {
         </div>
       )}
       <ListFoot {...list} />
+      <PasskeysPanel />
       {isAsked ? <Everywhere onClose={() => setAsked(false)} /> : null}
     </>
   );

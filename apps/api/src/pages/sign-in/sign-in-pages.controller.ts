@@ -21,6 +21,7 @@ const ASSETS = [
   ['auth.css', `${FOLDER}/auth.css`, CSS],
   ['auth.js', `${FOLDER}/auth.js`, SCRIPT],
   ['page.js', `${FOLDER}/page.js`, SCRIPT],
+  ['passkey.js', `${FOLDER}/passkey.js`, SCRIPT],
   ['approve.js', `${FOLDER}/approve.js`, SCRIPT],
   ['about.js', `${FOLDER}/about.js`, SCRIPT],
   ['signed-out.js', `${FOLDER}/signed-out.js`, SCRIPT],

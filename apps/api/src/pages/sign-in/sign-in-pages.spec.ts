@@ -19,12 +19,13 @@ const PAGES = ['/login', '/auth/confirm', '/auth/approve'];
 const scriptOf = (path: string): string => (path === '/auth/approve' ? 'approve.js' : 'auth.js');
 /** What each of them loads. */
 const partsOf = (path: string): readonly string[] =>
-  path === '/auth/approve' ? ['about.js', 'page.js', 'reading.js'] : ['page.js', 'signed-out.js'];
+  path === '/auth/approve' ? ['about.js', 'page.js', 'reading.js'] : ['page.js', 'passkey.js', 'signed-out.js'];
 const ASSETS: readonly (readonly [name: string, type: string])[] = [
   ['tokens.css', 'text/css; charset=utf-8'],
   ['auth.css', 'text/css; charset=utf-8'],
   ['auth.js', 'text/javascript; charset=utf-8'],
   ['page.js', 'text/javascript; charset=utf-8'],
+  ['passkey.js', 'text/javascript; charset=utf-8'],
   ['approve.js', 'text/javascript; charset=utf-8'],
   ['about.js', 'text/javascript; charset=utf-8'],
   ['signed-out.js', 'text/javascript; charset=utf-8'],

@@ -17,6 +17,7 @@ import {
   waitInWords,
   whileBusy,
 } from './page.js';
+import { listenForPasskey, passkeyParts } from './passkey.js';
 import { tellWhySignedOut } from './signed-out.js';
 
 export { addressOf, waitInWords };
@@ -64,6 +65,7 @@ const addressStep = () =>
       input: { type: 'email', autocomplete: 'email', maxlength: 254, 'aria-describedby': 'email-problem' },
       send: button('send', 'Send the e-mail', 'Sending …', { type: 'submit' }),
     }),
+    ...passkeyParts(),
   );
 
 const codeStep = () =>
@@ -163,6 +165,7 @@ const login = () => {
   byId('address-form').addEventListener('submit', submitAddress);
   byId('code-form').addEventListener('submit', submitCode);
   byId('send-again').addEventListener('click', sendAgain);
+  listenForPasskey(signedIn);
   byId('other-address').addEventListener('click', () => history.back());
   addEventListener('popstate', renderLogin);
   addEventListener('pageshow', ({ persisted }) => {
