@@ -9,6 +9,7 @@ const calm = {
   ledger: { result: 'intact', reason: null, first_bad_seq: null },
   mismatches: [],
   expiring: [],
+  copied: [],
   budgets: [],
   blind: [],
   failing: [],
@@ -51,6 +52,7 @@ describe('what needs attention', () => {
         ledger,
         mismatches: [mismatch(1)],
         expiring: [expiring],
+        copied: [{ passkey: testId('pky', 1), user: testId('usr', 2), fellAt: at }],
         budgets: [nearlyUsed],
         blind: [],
         failing: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
@@ -67,6 +69,7 @@ describe('what needs attention', () => {
         summary: 'The read shows another amount.',
       },
       { kind: 'approval_expiring', ids: [testId('apr', 1), testId('act', 9)], tool: 'pay.refund', expires_at: at },
+      { kind: 'passkey_counter_fell', ids: [testId('pky', 1), testId('usr', 2)], fell_at: at },
       {
         kind: 'budget_near',
         ids: [testId('pol', 1)],

@@ -5,6 +5,7 @@ import type { LivingOrganization } from '#libs/domain/people';
 import type { LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import type { BlindConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
+import type { CopiedPasskey } from './copied-passkeys.js';
 import type { BudgetUse } from './near-budgets.js';
 
 /** So many things at most that a person must look at (rule INSIGHT-1). */
@@ -22,6 +23,8 @@ export interface AttentionSources {
   readonly mismatches: readonly Pick<ActionRow, 'id' | 'tool' | 'createdAt' | 'folded'>[];
   /** Pending ones that end soon, soonest first. */
   readonly expiring: readonly Pick<ApprovalRow, 'id' | 'action' | 'tool' | 'expiresAt'>[];
+  /** Passkeys whose sign counter fell lately, the last one first. */
+  readonly copied: readonly CopiedPasskey[];
   /** Nearly used up, the fullest first. */
   readonly budgets: readonly BudgetUse[];
   /** Connectors that fail their test, the last one tested first. */
@@ -51,6 +54,11 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
       ids: [id, action],
       tool,
       expires_at: expiresAt,
+    })),
+    ...sources.copied.map(({ passkey, user, fellAt }) => ({
+      kind: 'passkey_counter_fell',
+      ids: [passkey, user],
+      fell_at: fellAt,
     })),
     ...sources.budgets.map(nearBudget),
     // After the kinds above, which keep their order: the first is the most pressing (rule INSIGHT-1).

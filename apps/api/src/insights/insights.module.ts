@@ -8,7 +8,9 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { ActionStatsController } from './action-stats.controller.js';
 import { ReadActionStatsHandler } from './action-stats.query-handler.js';
 import { AttentionReader } from './attention-reader.js';
+import { AttentionRows } from './attention-rows.js';
 import { ConnectorsInNeed } from './connectors-in-need.js';
+import { CopiedPasskeys } from './copied-passkeys.js';
 import { NearBudgets } from './near-budgets.js';
 import { OverviewController } from './overview.controller.js';
 import { OverviewSources, ReadOverviewHandler } from './overview.query-handler.js';
@@ -25,6 +27,8 @@ import { OverviewSources, ReadOverviewHandler } from './overview.query-handler.j
     },
     NearBudgets,
     ConnectorsInNeed,
+    CopiedPasskeys,
+    AttentionRows,
     AttentionReader,
     {
       provide: OverviewSources,

@@ -2,7 +2,9 @@ import { TimeLeft } from '../approvals/time-left.tsx';
 import { heldToolsInWords } from '../connectors/held-tools.ts';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
+import { useSession } from '../kernel/session.tsx';
 import { Said, Time } from '../kit/kit.tsx';
+import { Who } from '../kit/who.tsx';
 import { StoppedSince } from '../shell/stopped.tsx';
 import { MismatchLine } from './mismatch-line.tsx';
 import { NeedLine } from './need-line.tsx';
@@ -135,6 +137,8 @@ const Told = ({ item }: { readonly item: Attention }) => {
           )}
         </NeedLine>
       );
+    case 'passkey_counter_fell':
+      return <CopiedPasskey user={firstOf(item, 'usr_')} />;
     case 'tools_held':
       return (
         <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See what changed">
@@ -147,6 +151,23 @@ const Told = ({ item }: { readonly item: Attention }) => {
     case 'approval_expiring':
       return null;
   }
+};
+
+const CopiedPasskey = ({ user }: { readonly user: string }) => {
+  const { me } = useSession();
+  const isOwn = user === me.user.id;
+  return (
+    <NeedLine
+      icon="key"
+      tone="warn"
+      to={isOwn ? '/settings/sessions' : '/settings/members'}
+      step={isOwn ? 'View your passkeys' : 'View members'}
+    >
+      A passkey of {isOwn ? 'yours' : <Who actor={{ type: 'user', id: user }} />} counted its signatures wrongly, as a
+      copy would.{' '}
+      {isOwn ? 'Remove it, unless nobody else can have it.' : 'Ask them to remove it, unless nobody else can have it.'}
+    </NeedLine>
+  );
 };
 
 const BudgetLine = ({ item }: { readonly item: Attention }) => {

@@ -61,6 +61,20 @@ describe('what needs a person', () => {
     ]);
   });
 
+  it('puts a passkey that may have been copied before what only fails', () => {
+    const attention: Parameters<typeof needsOf>[0]['attention'] = [
+      { kind: 'connector_failing', ids: ['con_1'], connector: 'crm' },
+      { kind: 'budget_near', ids: [] },
+      { kind: 'passkey_counter_fell', ids: ['pky_1', 'usr_1'] },
+      mismatch('act_1', 'shop.set_price'),
+    ];
+    const needs = needsOf({ ...calm, attention }, page(), NOW);
+    expect(needs?.map((need) => (need.is === 'told' ? need.item.kind : need.is)).slice(0, 2)).toEqual([
+      'mismatches',
+      'passkey_counter_fell',
+    ]);
+  });
+
   it('counts waiting approvals as the rail does, and says when the first expires', () => {
     expect(needsOf(calm, page(waits('apr_2', 400), waits('apr_1', 90)), NOW)).toEqual([
       { is: 'waiting', count: '2', isOne: false, firstEndsAt: inMinutes(90), to: '/approvals' },

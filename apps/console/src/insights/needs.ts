@@ -30,7 +30,7 @@ const LINES_OF_APPROVALS = 3;
 /**
  * What needs a person, in order of urgency: problems of the whole organization and a change log that is lost, then
  * waiting approvals, those that expire first on top, then witnesses that are behind, then mismatches, similar ones
- * grouped, then budgets, connectors and held tools. Approvals come only from the query of the navigation rail, so that
+ * grouped, then passkeys that may have been copied, budgets, connectors and held tools. Approvals come only from the query of the navigation rail, so that
  * the page never shows two different numbers.
  * @param attention the overview's list
  * @param pending the number of waiting approvals that the overview counted
@@ -49,6 +49,7 @@ export const needsOf = (
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
     ...told('slot_lagging'),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
+    ...told('passkey_counter_fell'),
     ...told('budget_near', 'connector_failing', 'tools_held'),
   ];
   const isSure = waiting !== null && (waiting.data.length > 0 || pending === 0);
