@@ -64,7 +64,7 @@ export const dialledClient = async (
     user,
     password,
     database,
-    application_name: 'ags witness',
+    application_name: 'ags change log',
     connectionTimeoutMillis: START_UP_TIMEOUT_MS,
     options: Object.entries(SETTINGS)
       .map(([name, value]) => `-c ${name}=${value}`)
