@@ -169,6 +169,15 @@ module.exports = {
       { path: '^(apps|libs)/', pathNot: [TEST_CODE, '^apps/console/'] },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@types/' },
     ),
+    rule(
+      'witness-stands-alone',
+      'Whoever runs a witness reads it and libs/crypto, and needs nothing of the service that he watches.',
+      { path: '^apps/cli/src/witness/', pathNot: TEST_CODE },
+      {
+        path: '^(apps|libs|test)/|node_modules/',
+        pathNot: '^(apps/cli/src/witness/|libs/crypto/|node_modules/@types/)',
+      },
+    ),
     rule('no-cycle', 'Files that import each other cannot be read one after the other.', {}, { circular: true }),
     rule(
       'every-import-resolves',
