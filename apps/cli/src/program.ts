@@ -21,6 +21,7 @@ import { registerPoliciesCommands } from './commands/policies.command.js';
 import { registerProjectionsCommands } from './commands/projections.command.js';
 import { registerSealKeysCommands } from './commands/seal-keys.command.js';
 import { registerVerifyCommand } from './commands/verify.command.js';
+import { registerWitnessCommands } from './commands/witness.command.js';
 import { reportError } from './report.js';
 import type { Terminal } from './terminal.js';
 
@@ -100,6 +101,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerPoliciesCommands(program, context);
   registerConnectorsCommands(program, context);
   registerDatabaseCommands(program, context);
+  registerWitnessCommands(program, context);
   return withExamples(
     program,
     'npm run ags -- init',
