@@ -60,7 +60,7 @@ export class DeedEvidence {
   constructor(
     private readonly store: EventStore,
     private readonly payloads: PayloadStore,
-    private readonly retention: Pick<RetentionReach, 'hasPassed'>,
+    private readonly retention: Pick<RetentionReach, 'hasPassedAction'>,
   ) {}
 
   /**
@@ -71,7 +71,9 @@ export class DeedEvidence {
     const members = committedMembers(body);
     if (members.length === 0) return [];
     const { stream, revision } = body.source;
-    const recorded = await this.store.readStream(stream, { limit: revision + 1 });
+    // A change is one event; of an action all events before the deed's own may have named what it commits to.
+    const place = body.kind === 'admin' ? { from: revision, limit: 1 } : { limit: revision + 1 };
+    const recorded = await this.store.readStream(stream, place);
     const events = recorded.map((event) => decodeEvent(event));
     const openings = await this.opened(body, members, events);
     const intent = intentIn(body, events);
@@ -90,15 +92,11 @@ export class DeedEvidence {
     const candidates = body.kind === 'admin' ? await this.ofAdmin(body, events) : await this.ofAction(events);
     const opened = members.map((member) => openingOf(member, candidates, body.v === DEED_VERSION));
     if (opened.every((opening) => opening !== null)) return opened;
-    const absent = (await this.isRemoved(body, events)) ? 'removed' : 'missing';
+    // Retention goes by the action's first deed, also where this one is an amendment that came later.
+    const isRemoved =
+      body.kind !== 'admin' && (await this.retention.hasPassedAction(body.org as OrgId, body.source.stream));
+    const absent = isRemoved ? 'removed' : 'missing';
     return members.map(({ member, commitment }, index) => opened[index] ?? { member, commitment, absent });
-  }
-
-  /** Whether retention has passed the action, whose first deed decides. */
-  private async isRemoved({ kind, org, source }: DeedBody, events: readonly EventEnvelope[]): Promise<boolean> {
-    if (kind === 'admin') return false;
-    const sealing = events.find(({ recorded }) => recorded.revision === source.revision);
-    return sealing !== undefined && this.retention.hasPassed(org as OrgId, sealing.recorded.position);
   }
 
   private async ofAdmin({ org, seq, source }: DeedBody, events: readonly EventEnvelope[]): Promise<Candidate[]> {
