@@ -238,6 +238,11 @@ const TYPE_RULES = {
   '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
 };
 
+const IN_A_BROWSER = [
+  ...['addEventListener', 'document', 'history', 'location', 'navigator', 'scrollBy', 'IntersectionObserver'],
+  ...['AbortSignal', 'URLSearchParams', 'atob', 'btoa', 'clearTimeout', 'fetch', 'setTimeout'],
+];
+
 export default defineConfig(
   {
     ignores: [
@@ -266,24 +271,7 @@ export default defineConfig(
   {
     // What a browser runs as it stands.
     files: ['apps/api/src/pages/**/*.js'],
-    languageOptions: {
-      globals: {
-        AbortSignal: 'readonly',
-        IntersectionObserver: 'readonly',
-        URLSearchParams: 'readonly',
-        addEventListener: 'readonly',
-        atob: 'readonly',
-        btoa: 'readonly',
-        clearTimeout: 'readonly',
-        document: 'readonly',
-        fetch: 'readonly',
-        history: 'readonly',
-        location: 'readonly',
-        navigator: 'readonly',
-        scrollBy: 'readonly',
-        setTimeout: 'readonly',
-      },
-    },
+    languageOptions: { globals: Object.fromEntries(IN_A_BROWSER.map((name) => [name, 'readonly'])) },
   },
   {
     files: ['scripts/console-work.mjs', 'test/mcp/conformance/serve.mjs'],
