@@ -211,7 +211,7 @@ describeConsole('a database with a witness, in the Console', () => {
       expect(await page.getByText('cannot be shown').count()).toBe(0);
       expect(await page.locator('main b').count()).toBe(0);
       await page.getByRole('button', { name: /^Approve/ }).tap();
-      await page.getByText('Approved').first().waitFor();
+      await page.getByText('Approved', { exact: true }).first().waitFor();
     });
     await eventually(() =>
       shown.shop.count(`select count(*) n from customers where id = 11 and name like 'Ada%'`),
