@@ -47,7 +47,7 @@ const signaturesOf = async (path: string): Promise<Signed[]> => {
   const reader = new BundleReader(createReadStream(path));
   await reader.keys(await reader.manifest());
   const signed: Signed[] = [];
-  for await (const { bytes } of reader.lines()) {
+  for await (const { bytes } of reader.deeds()) {
     for (const line of linesOf(bytes)) {
       const seal = parseDeedLine(line)?.seal;
       if (seal === undefined) throw new Error('the bundle holds a line that is none');

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { type DeedJudgement, digestOf, judgeDeed, type SealedDeed, verifyBundle } from '#libs/crypto';
 
-import { encodeDeedLine } from '../../libs/crypto/src/bundle-format.js';
+import { type BundleManifest, encodeDeedLine } from '../../libs/crypto/src/bundle-format.js';
 import { bundleWalk } from '../../libs/crypto/src/bundle-walk.js';
 import { Keyring } from '../../libs/crypto/src/keyring.js';
 import { judgeLines, type LineJudgement } from '../../libs/crypto/src/line-judge.js';
@@ -26,7 +26,8 @@ const OPTIONS = { org: ORG, pins: [KEY.publicKey.fingerprint] };
 
 const deeds = givenChain(DEEDS);
 const raw = rawOf(deeds);
-const { manifest, lines } = raw;
+const { lines } = raw;
+const manifest = raw.manifest as BundleManifest;
 const keyring = new Keyring([entryOf(KEY)], new Set(OPTIONS.pins));
 const seqs = deeds.map(({ seq }) => seq);
 

@@ -297,7 +297,7 @@ const deedsIn = async (bundle: Buffer): Promise<readonly DeedBody[]> => {
   const manifest = await reader.manifest();
   await reader.keys(manifest);
   const deeds: DeedBody[] = [];
-  for await (const { bytes } of reader.lines()) {
+  for await (const { bytes } of reader.deeds()) {
     for (const line of linesOf(bytes)) {
       deeds.push(JSON.parse(Buffer.from(parseDeedLine(line)?.body ?? []).toString()) as DeedBody);
     }

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type SealKeyEntry, verifyBundle, type VerifyOptions } from '#libs/crypto';
+import { encodePolicy, encodeVkey, type SealKeyEntry, verifyBundle, type VerifyOptions } from '#libs/crypto';
 
 import {
   approvalAt,
@@ -23,6 +23,8 @@ import {
 } from '../../libs/crypto/src/testing/given-chain.js';
 import { flipped } from '../../libs/crypto/src/testing/attacked-bundle.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
+import { WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
+import { BOTH, BOTH_TEXT, witnessed, witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
 
 const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
 const PYTHON = 'python3';
@@ -35,7 +37,8 @@ from verify_bundle import verify
 for line in sys.stdin:
     case = json.loads(line)
     with open(case["path"], "rb") as file:
-        print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], case["keys"])))
+        policy = None if case["policy"] is None else case["policy"].encode()
+        print(json.dumps(verify(file.read(), case["org"], case["pins"], case["heads"], case["keys"], case["logs"], policy)))
 `;
 
 /** A bundle, and what its reader knows beside what the reader of an honest one does. */
@@ -47,7 +50,7 @@ interface GivenBundle {
 const hasPython = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0;
 
 describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptography)', () => {
-  const attacks = Object.values(ATTACKS).flat();
+  const attacks = [...Object.values(ATTACKS), ...Object.values(WITNESSED_ATTACKS)].flat();
   const verdicts = new Map<string, unknown>();
   let folder = '';
   let honestPath = '';
@@ -56,10 +59,12 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
   const verdictsOf = async (bundles: readonly GivenBundle[]): Promise<unknown[]> => {
     const cases = [];
     for (const [index, { bytes, options }] of bundles.entries()) {
-      const { org, pins, heads = [], keySet }: VerifyOptions = { ...HONEST_OPTIONS, ...options };
+      const { org, pins, heads = [], keySet, ...asked }: VerifyOptions = { ...HONEST_OPTIONS, ...options };
       const path = join(folder, `${index}.tar.gz`);
       writeFileSync(path, await bytes());
-      cases.push(JSON.stringify({ path, org, pins, heads, keys: keySet ?? null }));
+      const logs = (asked.checkpointKeys ?? []).map(encodeVkey);
+      const policy = asked.witnesses === undefined ? null : Buffer.from(encodePolicy(asked.witnesses)).toString();
+      cases.push(JSON.stringify({ path, org, pins, heads, keys: keySet ?? null, logs, policy }));
     }
     const { stdout, stderr } = spawnSync(PYTHON, ['-B', '-c', MANY, dirname(SCRIPT)], {
       input: `${cases.join('\n')}\n`,
@@ -151,6 +156,56 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     const forged = { ...entryOf(KEY), public_key: keyFrom('another').publicKey.text };
     expect(run(honestPath, '--org', org, ...pinning, '--keys', published(forged)).status).toBe(2);
     expect(run(honestPath, '--org', org, ...pinning, '--keys', SCRIPT).status).toBe(2);
+  });
+
+  it('agrees on a bundle with its checkpoint and its evidence, member by member', async () => {
+    const path = join(folder, 'witnessed.tar.gz');
+    const policy = join(folder, 'policy.txt');
+    writeFileSync(path, await packed(await witnessedBundle()));
+    writeFileSync(policy, BOTH_TEXT);
+    const { status, stdout } = run(path, '--org', org, ...pinning, '--witnesses', policy);
+    expect(status).toBe(0);
+    const verdict = await verifyBundle(path, { ...HONEST_OPTIONS, witnesses: BOTH });
+    expect(verdict).toMatchObject({ result: 'intact', quorum: 'met' });
+    expect(JSON.parse(stdout)).toEqual(verdict);
+  });
+
+  it('agrees on every range of a tree', async () => {
+    const ranges = witnessed.flatMap((_, first) =>
+      witnessed.slice(first).map((_deed, more) => witnessed.slice(first, first + more + 1)),
+    );
+    const options = { witnesses: BOTH };
+    const manifest = { from: at(0) };
+    const given = ranges.map((deeds) => ({
+      bytes: async () => packed(await witnessedBundle({ deeds, manifest })),
+      options,
+    }));
+    const said = await verdictsOf(given);
+    for (const [index, { bytes }] of given.entries()) {
+      const verdict = await verifyBundle(streamOf([await bytes()]), { ...HONEST_OPTIONS, ...options });
+      expect(said[index]).toEqual(verdict);
+      expect(verdict.result).toBe('intact');
+    }
+  });
+
+  it('agrees on a witnessed bundle with any bit turned, and on one that ends anywhere', async () => {
+    const bundle = await packed(await witnessedBundle({ deeds: witnessed.slice(0, 3) }));
+    const damaged = [...bundle.keys()]
+      .filter((place) => place % 29 === 0 || place > bundle.length - 10)
+      .flatMap((place) => [flipped(bundle, place * 8 + (place % 8)), bundle.subarray(0, place)]);
+    const options = { witnesses: BOTH };
+    const said = await verdictsOf(damaged.map((bytes) => ({ bytes: () => Promise.resolve(bytes), options })));
+    for (const [index, bytes] of damaged.entries()) {
+      expect(said[index]).toEqual(await verifyBundle(streamOf([bytes]), { ...HONEST_OPTIONS, ...options }));
+    }
+  });
+
+  describe.each(Object.entries(WITNESSED_ATTACKS))('agrees on attacks on %s', (_group, group) => {
+    it.each(group)('$name: $reason', async ({ name, bytes, options }) => {
+      const path = join(folder, 'ours.tar.gz');
+      writeFileSync(path, await bytes());
+      expect(verdicts.get(name)).toEqual(await verifyBundle(path, { ...HONEST_OPTIONS, ...options }));
+    });
   });
 
   describe.each(Object.entries(ATTACKS))('agrees on attacks on %s', (_group, group) => {

@@ -2,8 +2,9 @@
 """Judges an export bundle offline. Written from docs/deed-format.md alone; needs Python 3.9 and `cryptography`.
 
     verify_bundle.py BUNDLE --org ORG --pin FINGERPRINT [--pin ...] [--head SEQ:DIGEST ...] [--keys FILE]
+                     [--checkpoint-key VKEY ...] [--witnesses FILE]
 
-`--keys` takes the answer of GET /.well-known/service/keys.json.
+`--keys` takes the answer of GET /.well-known/service/keys.json, `--witnesses` a tlog-policy; checkpoints are judged by tlog.py.
 Prints the verdict as one JSON object. Exit 0: intact. 1: not. 2: wrong usage or our own fault.
 It reads the whole file into memory: it is there to be read, not to be fast.
 """
@@ -14,21 +15,25 @@ import json
 import re
 import sys
 import zlib
-from datetime import datetime
+from datetime import datetime, timezone
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+import tlog
+
 MAX_SAFE = 2**53 - 1
 MAX_BODY, MAX_LINE, MAX_KEYS = 262_144, 349_789, 4_194_304
+MAX_NOTE, MAX_RANGE, MAX_PAYLOAD_LINE = 262_144, 16_384, 8_388_608
 
 
 class Refused(Exception):
     """The bundle is at fault: a reason of the format page."""
 
-    def __init__(self, reason, path=""):
+    def __init__(self, reason, seq=None):
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.seq = reason, seq
 
 
 # --- encodings -------------------------------------------------------------------------------------------------------
@@ -266,9 +271,8 @@ def BODY(value):
     return FIRST_BODY(value) or SALTED_BODY(value)
 
 
-MANIFEST = closed(
+MANIFEST = dict(
     **{"from": or_null(timestamp)},
-    v=one_of("service.bundle/1"),
     org=an_id("org"),
     to=or_null(timestamp),
     first_seq=or_null(at_least(1)),
@@ -280,6 +284,13 @@ MANIFEST = closed(
     created_at=timestamp,
     service_version=text(64),
 )
+FILES = ("checkpoint.txt", "range.json", "payloads.ndjson")
+FIRST_MANIFEST = closed(v=one_of("service.bundle/1"), **MANIFEST)
+SECOND_MANIFEST = closed(v=one_of("service.bundle/2"), files=many(one_of(*FILES), len(FILES)), **MANIFEST)
+
+HASHES = many(matches("[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="), 64)
+RANGE = closed(first=at_least(1), last=at_least(1), size=at_least(1), left=HASHES, right=HASHES)
+NAME = closed(id=matches("[A-Za-z0-9_-]{1,64}"), name=text(4_096), type=matches("[a-z_]{1,32}"))
 
 KEY_LIST = many(
     closed(
@@ -380,6 +391,7 @@ def times(scalar, point):
     return result
 
 
+@lru_cache(maxsize=64)
 def is_key(data):
     """A canonical point of the prime-order group, other than the identity."""
     encoded = int.from_bytes(data, "little")
@@ -418,7 +430,7 @@ class Archive:
     """What the gzip member holds, and how it ends: `fault` is raised where its content runs out."""
 
     def __init__(self, file):
-        self.at, self.fault = 0, "truncated"
+        self.at, self.fault, self.padding = 0, "truncated", 0
         known = min(len(file), 4)
         if file[:known] != bytes.fromhex("1f8b0800")[:known]:
             raise Refused("bad_gzip")
@@ -436,6 +448,8 @@ class Archive:
         return self.content[self.at - count : self.at]
 
     def header(self, name):
+        self.zeros(self.padding)
+        self.padding = 0
         block = self.take(512)
         size = block[124:136]
         if re.fullmatch(rb"[0-7]{11}\0", size) is None or block != tar_header(name, size):
@@ -454,15 +468,29 @@ class Archive:
         self.zeros(-size % 512)
         return content
 
-    def line(self, left):
-        """The next line with its line feed."""
-        most = min(left, MAX_LINE)
-        end = self.content.find(b"\n", self.at, self.at + most)
-        if end < 0 and self.at + most <= len(self.content):
-            raise Refused("bad_line")
-        return self.take(end + 1 - self.at) if end >= 0 else self.take(most)
+    def file(self, name, most):
+        """A file behind the deeds: its padding is judged with what follows."""
+        size = self.header(name)
+        if size > most:
+            raise Refused("bad_tar")
+        self.padding = -size % 512
+        return self.take(size)
+
+    def lines(self, name, most, reason):
+        """The lines of a file, each with its line feed."""
+        size = left = self.header(name)
+        while left > 0:
+            longest = min(left, most)
+            end = self.content.find(b"\n", self.at, self.at + longest)
+            if end < 0 and self.at + longest <= len(self.content):
+                raise Refused(reason)
+            line = self.take(end + 1 - self.at) if end >= 0 else self.take(longest)
+            left -= len(line)
+            yield line
+        self.padding = -size % 512
 
     def end(self):
+        self.zeros(self.padding + 1_024)
         if self.at != len(self.content):
             raise Refused("bad_tar")
         if self.fault is not None:
@@ -500,7 +528,12 @@ def tar_header(name, size):
 
 def read_manifest(data):
     manifest = canonical(data, 4)
-    if manifest is None or not MANIFEST(manifest):
+    if manifest is None or not (FIRST_MANIFEST(manifest) or SECOND_MANIFEST(manifest)):
+        raise Refused("bad_manifest")
+    files = manifest.get("files", [])
+    if files != [name for name in FILES if name in files] or ("checkpoint.txt" in files) != ("range.json" in files):
+        raise Refused("bad_manifest")
+    if manifest["count"] == 0 and "checkpoint.txt" in files:
         raise Refused("bad_manifest")
     first, last, start, end = manifest["first_seq"], manifest["last_seq"], manifest["from"], manifest["to"]
     consistent = start is None or end is None or start < end
@@ -547,9 +580,12 @@ LINE = re.compile(
 
 
 class Check:
-    def __init__(self, org, pins, heads, key_set):
+    def __init__(self, org, pins, heads, key_set, logs, policy):
         self.org, self.pins, self.user_heads, self.key_set = org, pins, heads, key_set
-        self.manifest, self.keys, self.file_fault = None, None, None
+        self.logs, self.policy = logs, policy
+        self.manifest, self.keys, self.file_fault, self.fault_seq = None, None, None, None
+        self.leaves, self.bodies = [], {}
+        self.words, self.evidence = NO_CHECKPOINT, None
         self.chain_fault, self.trust_fault = None, None
         self.seq, self.last_hash, self.last_time, self.deeds = None, None, None, 0
         self.first_by_kid, self.deeds_by_kid, self.revoked = {}, {}, set()
@@ -577,17 +613,36 @@ class Check:
         self.read_deeds(archive)
 
     def read_deeds(self, archive):
-        size = archive.header("deeds.ndjson")
-        left = size
-        while left > 0:
-            line = archive.line(left)
-            left -= len(line)
+        for line in archive.lines("deeds.ndjson", MAX_LINE, "bad_line"):
             reason = self.judge(line)
             if reason is not None:
                 self.chain_fault = (self.seq + 1, reason)
                 return
-        archive.zeros(-size % 512 + 1_024)
+        self.read_files(archive)
         archive.end()
+
+    def read_files(self, archive):
+        manifest, note = self.manifest, None
+        files = manifest.get("files", [])
+        is_whole = self.seq >= (manifest["last_seq"] or 0)
+        if "checkpoint.txt" in files:
+            data = archive.file("checkpoint.txt", MAX_NOTE)
+            note = read_checkpoint(data, self.org, manifest["last_seq"], self.logs, self.policy) if is_whole else None
+            data = archive.file("range.json", MAX_RANGE)
+            if is_whole:
+                judge_range(data, manifest, note[0], self.leaves)
+                self.words = note[1]
+        if "payloads.ndjson" in files:
+            payloads = Payloads(self.bodies)
+            try:
+                for line in archive.lines("payloads.ndjson", MAX_PAYLOAD_LINE, "bad_evidence"):
+                    if is_whole:
+                        payloads.judge(line[:-1])
+            except Refused as refused:
+                if refused.reason == "bad_evidence":
+                    self.words = NO_CHECKPOINT
+                raise
+            self.evidence = payloads.counts if is_whole else None
 
     def contradicts(self, seq, body_hash):
         return any(head["seq"] == seq and head["body_hash"] != body_hash for head in self.heads)
@@ -657,6 +712,8 @@ class Check:
     def advance(self, n, body, body_hash, trust):
         own = body["chain"]["kid"]
         self.seq, self.last_hash, self.last_time, self.deeds = n, body_hash, body["issued_at"], self.deeds + 1
+        self.leaves.append(tlog.leaf_hash(bytes.fromhex(body_hash[7:])))
+        self.bodies[n] = body
         self.first_by_kid.setdefault(own, n)
         self.deeds_by_kid[own] = self.deeds_by_kid.get(own, 0) + 1
         if trust is None and revokes(body):
@@ -671,7 +728,7 @@ class Check:
         if self.file_fault == "truncated":
             return "incomplete", "truncated", next_seq
         if self.file_fault is not None:
-            return "broken", self.file_fault, next_seq if self.file_fault == "bad_line" else None
+            return "broken", self.file_fault, next_seq if self.file_fault == "bad_line" else self.fault_seq
         first, last = manifest["first_seq"], manifest["last_seq"]
         if first is None:
             return "incomplete", "no_deeds", None
@@ -685,6 +742,8 @@ class Check:
         heads = self.heads if manifest["to"] is None else self.user_heads
         if any(head["seq"] > last for head in heads):
             return "incomplete", "tail_missing", last + 1
+        if self.logs and (self.words["checkpoint"] is None or self.words["quorum"] == "not_met"):
+            return "incomplete", "not_witnessed", None
         return "intact", None, None
 
     def verdict(self):
@@ -697,6 +756,7 @@ class Check:
         held = self.deeds > 0
         last = self.manifest["last_seq"] if self.manifest else None
         is_end_known = last is not None and any(head["seq"] >= last for head in self.user_heads)
+        is_end_witnessed = self.words["quorum"] == "met" and self.words["checkpoint"]["size"] == last
         return {
             "object": "bundle_verdict",
             "result": result,
@@ -710,7 +770,7 @@ class Check:
             "prev_hash": self.manifest["prev_hash"] if held else None,
             "head": {"seq": self.seq, "body_hash": self.last_hash} if held else None,
             "keys_from": "bundle" if self.key_set is None else "reader",
-            "end_from": "reader" if is_end_known else "bundle",
+            "end_from": "reader" if is_end_known else "witnesses" if is_end_witnessed else "bundle",
             "keys": [
                 {
                     "kid": key["kid"],
@@ -720,16 +780,264 @@ class Check:
                 }
                 for key in (self.keys or {}).values()
             ],
+            **self.words,
+            "evidence": self.evidence,
         }
 
 
-def verify(file, org, pins, heads=(), key_set=None):
-    """The verdict about the bytes of a bundle."""
-    check = Check(org, set(pins), list(heads), key_set)
+# --- the checkpoint --------------------------------------------------------------------------------------------------
+
+NO_CHECKPOINT = {"checkpoint": None, "witnesses": [], "quorum": None, "exists_since": None}
+
+
+def read_checkpoint(data, org, last, logs, policy):
+    """The checkpoint of a note, and what the verdict says of it."""
+    try:
+        note = tlog.parse_note(data)
+        checkpoint = tlog.parse_checkpoint_text(note.text)
+    except tlog.Refused:
+        raise Refused("bad_checkpoint") from None
+    if not last <= checkpoint.size <= MAX_SAFE:
+        raise Refused("bad_checkpoint")
+    if not checkpoint.origin.endswith("/ledger/" + org):
+        raise Refused("wrong_origin")
+    word = {"size": checkpoint.size, "root": tlog.to_base64(checkpoint.root), "made_by": checkpoint.origin}
+    if not logs:
+        return checkpoint, {**NO_CHECKPOINT, "checkpoint": {**word, "signed": False}}
+    if all(log.name != checkpoint.origin for log in logs):
+        raise Refused("wrong_origin")
+    signed = times_of(note, logs, "bad_checkpoint")
+    witnesses = policy.witnesses if policy else {}
+    seen = times_of(note, witnesses.values(), "bad_cosignature")
+    if not any(log in signed and log.name == checkpoint.origin for log in logs):
+        raise Refused("checkpoint_not_signed")
+    cosigned = [(name, key) for name, key in witnesses.items() if key in seen]
+    reached = reached_by(policy)
+    words = [
+        {"name": as_word(name), "at": as_timestamp(seen[key]), "counts": name in reached} for name, key in cosigned
+    ]
+    quorum = "none" if policy is None or policy.quorum == b"none" else "not_met"
+    if quorum != "none" and tlog.is_met(policy, policy.quorum, {name for name, _ in cosigned}):
+        quorum = "met"
+    since = min((one["at"] for one in words if one["at"] is not None), default=None)
+    return checkpoint, {
+        "checkpoint": {**word, "signed": True},
+        "witnesses": words,
+        "quorum": quorum,
+        "exists_since": since,
+    }
+
+
+def times_of(note, keys, reason):
+    """The timestamps of the lines of each of these keys."""
+    times = {}
+    for line in note.lines:
+        known = [key for key in keys if (key.name, key.id) == (line.name, line.id)]
+        verified = []
+        for key in known:
+            try:
+                verified.append((key, tlog.verify_line(key, note.text, line.signature)))
+            except tlog.Refused:
+                continue
+        if known and not verified:
+            raise Refused(reason)
+        for key, time in verified:
+            times.setdefault(key, []).append(time)
+    return times
+
+
+def reached_by(policy):
+    """The names that the quorum of a policy asks for, by itself or through groups."""
+    names = set() if policy is None else {policy.quorum}
+    while policy is not None:
+        more = {member for name in names if name in policy.groups for member in policy.groups[name].members}
+        if more <= names:
+            break
+        names |= more
+    return names
+
+
+def as_word(octets):
+    """Names of a policy are octets: one that is no UTF-8 has a lone surrogate for each octet above 0x7F."""
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(chr(octet if octet < 0x80 else 0xDC00 + octet) for octet in octets)
+
+
+def as_timestamp(times):
+    seconds = min((time for time in times if time > 0), default=None)
+    if seconds is None or seconds > 253_402_300_799:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def judge_range(data, manifest, checkpoint, leaves):
+    bounds = canonical(data, 4)
+    expected = (manifest["first_seq"], manifest["last_seq"], checkpoint.size)
+    if bounds is None or not RANGE(bounds) or (bounds["first"], bounds["last"], bounds["size"]) != expected:
+        raise Refused("bad_checkpoint")
+    try:
+        root = tlog.range_root(bounds, leaves)
+    except tlog.Refused:
+        raise Refused("bad_checkpoint") from None
+    if root != checkpoint.root:
+        raise Refused("root_mismatch")
+
+
+# --- what deeds stand for --------------------------------------------------------------------------------------------
+
+SHA = rb'"(sha256:[0-9a-f]{64})"'
+MEMBER = rb'"([a-z_]{1,32}(?:\.[a-z0-9_]{1,32}){1,3})"'
+SEQ = rb"([1-9][0-9]{0,15})"
+WORD = rb'"([a-z_]{1,32})"'
+VALUE = rb',"value":'
+OPENED = re.compile(
+    rb'\{"commitment":' + SHA + rb',"member":' + MEMBER + rb',"salt":(null|"[A-Za-z0-9_-]{43}"),"seq":' + SEQ + VALUE
+)
+DOCUMENT = re.compile(
+    rb'\{"digest":' + SHA + rb',"document":' + WORD + rb',"seq":' + SEQ + rb'(?:,"signature":"([A-Za-z0-9_-]{86})")?' + VALUE
+)
+TOLD = re.compile(rb'\{"digest":' + SHA + rb',"document":' + WORD + rb',"id":"([a-z0-9_]{1,64})"' + VALUE)
+TAKEN = re.compile(
+    rb'\{"absent":"(removed|missing)","commitment":' + SHA + rb',"member":' + MEMBER + rb',"seq":' + SEQ + rb"\}"
+)
+NAMED_BY = {"connector_config": "config_hash", "policy_source": "source_hash"}
+LAST = 2**62
+
+
+def json_value(data):
+    """The value of JSON bytes as a tuple, or None."""
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_constant=no_float)
+    except (ValueError, RecursionError):
+        return None
+    return (value,) if depth(value) <= 64 else None
+
+
+def members_of(body):
+    """The members of a deed that stand for values, in their order, with their digests."""
+    salted = body["v"] == "service.deed/2"
+    paths = ["who.intent_hash", "action.args_digest", "action.request_digest", "policy.input_digest", "approval.context_digest"]
+    if salted and body["approval"] is not None:
+        for index in range(len(body["approval"]["countersigned"])):
+            paths += [f"approval.countersigned.{index}.{word}" for word in ("context", "reason", "assertion")]
+        paths += ["approval.decided_by.reason", "approval.decided_by.assertion"]
+    paths += ["execution.result_digest", "execution.message", "witness.evidence_digest", "admin.data_digest"]
+    found = {}
+    for path in paths:
+        value = body
+        for name in path.split("."):
+            if value is not None:
+                value = value[int(name)] if isinstance(value, list) else value.get(name)
+        if value is not None:
+            found[path] = value
+    return found
+
+
+class Payloads:
+    """Judges the lines of payloads.ndjson one by one."""
+
+    def __init__(self, bodies):
+        self.bodies, self.place, self.data = bodies, (1, 0, 0, b""), (0, None)
+        self.counts = {"given": 0, "removed": 0, "missing": 0, "unproven": 0}
+
+    def judge(self, line):
+        if line.startswith(b'{"id":'):
+            name = canonical(line, 1) if len(line) <= 32_768 else None
+            if name is None or not NAME(name):
+                raise Refused("bad_evidence")
+            return self.accept(None, (3, 0, 0, f"{name['type']} {name['id']}".encode()), "unproven")
+        taken = TAKEN.fullmatch(line)
+        if taken is not None:
+            absent, commitment, member, seq = [group.decode() for group in taken.groups()]
+            _, place = self.member(seq, member, commitment)
+            return self.accept(int(seq), place, absent)
+        for form, judge in ((OPENED, self.opened), (DOCUMENT, self.document), (TOLD, self.told)):
+            match = form.match(line, 0, 512)
+            if match is not None and line.endswith(b"}") and len(line) > match.end() + 1:
+                groups = [None if group is None else group.decode() for group in match.groups()]
+                return judge(*groups, line[match.end() : -1])
+        raise Refused("bad_evidence")
+
+    def accept(self, seq, place, count):
+        if place <= self.place:
+            raise Refused("bad_evidence", seq)
+        self.place = place
+        self.counts[count] += 1
+
+    def body(self, seq):
+        if int(seq) > MAX_SAFE:
+            raise Refused("bad_evidence")
+        if int(seq) not in self.bodies:
+            raise Refused("bad_evidence", int(seq))
+        return self.bodies[int(seq)]
+
+    def member(self, seq, member, commitment):
+        body = self.body(seq)
+        members = members_of(body)
+        if members.get(member) != commitment:
+            raise Refused("bad_evidence", int(seq))
+        return body, (1, int(seq), list(members).index(member), b"")
+
+    def opened(self, commitment, member, salt, seq, data):
+        body, place = self.member(seq, member, commitment)
+        if salt == "null":
+            found, is_first = digest(data), True
+        else:
+            known = base64url(salt[1:-1])
+            if known is None:
+                raise Refused("bad_evidence")
+            found, is_first = digest(b"service/commit/v1\n" + known + b"\n" + data), False
+        value = json_value(data)
+        is_right = is_first == (body["v"] == "service.deed/1") and member != "who.intent_hash"
+        if found != commitment or value is None or not is_right:
+            raise Refused("bad_evidence", int(seq))
+        self.accept(int(seq), place, "given")
+        if member == "admin.data_digest":
+            self.data = (int(seq), value[0])
+
+    def document(self, claimed, document, seq, signature, data):
+        members = members_of(self.body(seq))
+        if document == "intent":
+            proven = signature is not None and members.get("who.intent_hash") == claimed
+        else:
+            at, value = self.data
+            named = value.get(NAMED_BY.get(document)) if at == int(seq) and isinstance(value, dict) else None
+            proven = signature is None and document in NAMED_BY and named == claimed
+        if not proven or not is_of_digest(document, data, claimed):
+            raise Refused("bad_evidence", int(seq))
+        self.accept(int(seq), (1, int(seq), LAST, document.encode()), "given")
+
+    def told(self, claimed, document, of, data):
+        if document not in ("connector_config", "intent_key", "policy_source") or not is_of_digest(document, data, claimed):
+            raise Refused("bad_evidence")
+        self.accept(None, (2, 0, 0, f"{document} {of}".encode()), "unproven")
+
+
+def is_of_digest(document, data, claimed):
+    value = json_value(data)
+    if value is None:
+        return False
+    if document != "policy_source":
+        return digest(data) == claimed
+    return isinstance(value[0], str) and digest(value[0].encode("utf-8", "surrogatepass")) == claimed
+
+
+# --- the program -----------------------------------------------------------------------------------------------------
+
+
+def verify(file, org, pins, heads=(), key_set=None, checkpoint_keys=(), policy=None):
+    """The verdict about the bytes of a bundle. `checkpoint_keys` are vkeys, `policy` is the bytes of a tlog-policy."""
+    read = None if policy is None else tlog.parse_policy(policy)
+    logs = [tlog.key_from_vkey(text) for text in checkpoint_keys] or ([] if read is None else read.logs)
+    if read is not None and not logs:
+        raise ValueError("witnesses need the key of a log")
+    check = Check(org, set(pins), list(heads), key_set, logs, read)
     try:
         check.read(Archive(file))
     except Refused as refused:
-        check.file_fault = refused.reason
+        check.file_fault, check.fault_seq = refused.reason, refused.seq
     return check.verdict()
 
 
@@ -756,13 +1064,21 @@ def main():
     parser.add_argument("--pin", action="append", default=[], type=checked(is_digest, "sha256: and 64 hex characters"))
     parser.add_argument("--head", action="append", default=[], type=head)
     parser.add_argument("--keys", help="the key set of the service, which then counts instead of the bundle's")
+    parser.add_argument("--checkpoint-key", action="append", default=[], help="a vkey of the log's checkpoints")
+    parser.add_argument("--witnesses", help="a tlog-policy: which witnesses are asked, and how many of them")
     arguments = parser.parse_args()
+    policy = None
+    if arguments.witnesses is not None:
+        with open(arguments.witnesses, "rb") as file:
+            policy = file.read()
     key_set = None
     if arguments.keys is not None:
         with open(arguments.keys, "rb") as file:
             key_set = read_published_keys(file.read())
     with open(arguments.bundle, "rb") as file:
-        verdict = verify(file.read(), arguments.org, arguments.pin, arguments.head, key_set)
+        verdict = verify(
+            file.read(), arguments.org, arguments.pin, arguments.head, key_set, arguments.checkpoint_key, policy
+        )
     print(json.dumps(verdict))
     return 0 if verdict["result"] == "intact" else 1
 
@@ -770,6 +1086,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, tlog.Refused) as error:
         print(error, file=sys.stderr)
         sys.exit(2)

@@ -21,13 +21,24 @@ import { canonicalize } from './jcs.js';
 import type { Seal } from './seal.js';
 import { bodyProfile, type JsonProfile, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
 
-export const BUNDLE_VERSION = 'service.bundle/1';
+export const FIRST_BUNDLE_VERSION = 'service.bundle/1';
+export const BUNDLE_VERSION = 'service.bundle/2';
 export const BUNDLE_MEDIA_TYPE = 'application/gzip';
 
 /** The entries of a bundle, in the only order there is. */
 export const MANIFEST_ENTRY = 'manifest.json';
 export const KEYS_ENTRY = 'keys.json';
 export const DEEDS_ENTRY = 'deeds.ndjson';
+
+/** What may stand behind them in a bundle of the second format, in the only order there is. */
+export const CHECKPOINT_ENTRY = 'checkpoint.txt';
+export const RANGE_ENTRY = 'range.json';
+export const PAYLOADS_ENTRY = 'payloads.ndjson';
+
+/** A name of a file behind deeds.ndjson. The place of `assertions.ndjson` is before `payloads.ndjson`; no lines have it yet. */
+export type BundleFile = typeof CHECKPOINT_ENTRY | typeof RANGE_ENTRY | typeof PAYLOADS_ENTRY;
+
+const BUNDLE_FILES: readonly BundleFile[] = [CHECKPOINT_ENTRY, RANGE_ENTRY, PAYLOADS_ENTRY];
 
 export const MAX_MANIFEST_BYTES = 1_048_576;
 export const MAX_KEYS_BYTES = 4_194_304;
@@ -36,8 +47,7 @@ const MAX_KEYS = 10_000;
 
 const head = closed({ seq: integer(1), body_hash: digest });
 
-const manifestSchema = closed({
-  v: oneOf(BUNDLE_VERSION),
+const MANIFEST = {
   org: idOf('org'),
   from: nullable(timestamp),
   to: nullable(timestamp),
@@ -49,14 +59,40 @@ const manifestSchema = closed({
   keys: list(digest, MAX_KEYS),
   created_at: timestamp,
   service_version: text(64),
-});
+};
+
+const manifestSchemas = {
+  [FIRST_BUNDLE_VERSION]: closed({ v: oneOf(FIRST_BUNDLE_VERSION), ...MANIFEST }),
+  [BUNDLE_VERSION]: closed({
+    v: oneOf(BUNDLE_VERSION),
+    ...MANIFEST,
+    files: list(oneOf(...BUNDLE_FILES), BUNDLE_FILES.length),
+  }),
+};
+
+type ManifestSchemas = typeof manifestSchemas;
+
+export type BundleVersion = keyof ManifestSchemas;
+
+/** Which format the manifest says that it is of; anything else is judged as the first, and refused. */
+const manifestSchema: Check<BundleManifest> = Object.assign(
+  (value: JsonValue): BundleManifest => {
+    const isSecond = value !== null && typeof value === 'object' && 'v' in value && value.v === BUNDLE_VERSION;
+    return manifestSchemas[isSecond ? BUNDLE_VERSION : FIRST_BUNDLE_VERSION](value);
+  },
+  { canonical: '' },
+);
 
 /**
  * What a bundle says of itself. `from` (inclusive) and `to` (exclusive) are the time range that was asked for, null for
  * an open end; `prev_hash` is the body hash before `first_seq`, null at the start of the chain; `head` is the end of the
- * ledger when the bundle was made, null for an empty ledger; `keys` are the fingerprints of keys.json, in its order.
+ * ledger when the bundle was made, null for an empty ledger; `keys` are the fingerprints of keys.json, in its order;
+ * `files`, of the second format, are what follows deeds.ndjson.
  */
-export type BundleManifest = Checked<typeof manifestSchema>;
+export type BundleManifest = Checked<ManifestSchemas[BundleVersion]>;
+
+/** What follows deeds.ndjson. */
+export const filesOf = (manifest: BundleManifest): readonly BundleFile[] => ('files' in manifest ? manifest.files : []);
 
 const keySetSchema = closed({ keys: list(sealKeySchema, MAX_KEYS) });
 const publishedKeySetSchema = closed({ object: oneOf('seal_key_set'), keys: list(sealKeySchema, MAX_KEYS) });
@@ -85,13 +121,23 @@ export const parseManifest = (bytes: Uint8Array): BundleManifest | null => {
   return manifest !== null && isConsistent(manifest) ? manifest : null;
 };
 
-const isConsistent = ({ from, to, first_seq, last_seq, count, prev_hash, head }: BundleManifest): boolean => {
+const isConsistent = (manifest: BundleManifest): boolean => {
+  const { from, to, first_seq, last_seq, count, prev_hash, head } = manifest;
+  if (!areInOrder(filesOf(manifest), count)) return false;
   if (from !== null && to !== null && from >= to) return false;
   if (first_seq === null || last_seq === null) {
     return first_seq === null && last_seq === null && count === 0 && prev_hash === null;
   }
   if (count < 1 || last_seq - first_seq + 1 !== count || (prev_hash === null) !== (first_seq === 1)) return false;
   return head !== null && head.seq >= last_seq;
+};
+
+/** In their order, none twice; a checkpoint and what binds deeds to it come together, and where there are deeds. */
+const areInOrder = (files: readonly BundleFile[], count: number): boolean => {
+  const places = files.map((file) => BUNDLE_FILES.indexOf(file));
+  const isAscending = places.every((place, index) => index === 0 || place > (places[index - 1] ?? place));
+  const hasCheckpoint = files.includes(CHECKPOINT_ENTRY);
+  return isAscending && hasCheckpoint === files.includes(RANGE_ENTRY) && (count > 0 || !hasCheckpoint);
 };
 
 /** The key set as its bytes: {"keys":[...]} in canonical form, oldest first. */
@@ -156,7 +202,8 @@ const hasOwnKid = (key: SealKeyEntry): boolean => {
 
 const profileUpTo = (maxBytes: number): JsonProfile => bodyProfile({ maxBytes, maxDepth: 4, integersOnly: true });
 
-const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes: number): Value | null => {
+/** The value of canonical bytes of this shape, or null. */
+export const parseCanonical = <Value>(bytes: Uint8Array, check: Check<Value>, maxBytes: number): Value | null => {
   let value: JsonValue;
   try {
     value = parseStrictJson(bytes, profileUpTo(maxBytes));

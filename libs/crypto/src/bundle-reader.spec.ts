@@ -10,7 +10,7 @@ const half = bundle.length >> 1;
 const readingLines = async (source: AsyncIterable<Uint8Array>) => {
   const reader = new BundleReader(source);
   await reader.keys(await reader.manifest());
-  const lines = reader.lines();
+  const lines = reader.deeds();
   await lines.next();
   return { reader, lines };
 };

@@ -1,4 +1,5 @@
 import {
+  type BundleFile,
   type BundleManifest,
   DEEDS_ENTRY,
   fingerprintOf,
@@ -9,15 +10,17 @@ import {
   MAX_MANIFEST_BYTES,
   parseKeySet,
   parseManifest,
+  PAYLOADS_ENTRY,
 } from './bundle-format.js';
 import { BundleFormatError } from './bundle-format-error.js';
 import type { SealKeyEntry } from './deed-chain.js';
 import { readGzipMember } from './gzip-member.js';
+import { MAX_PAYLOAD_LINE_BYTES } from './payload-line.js';
 import { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarPaddingBytes } from './ustar.js';
 
 const LINE_FEED = 0x0a;
 
-/** Whole lines of deeds.ndjson, one behind the other, each with its line feed. */
+/** Whole lines of deeds.ndjson or payloads.ndjson, one behind the other, each with its line feed. */
 export interface LineBlock {
   readonly bytes: Buffer;
   /** How many they are. */
@@ -34,11 +37,14 @@ export function* linesOf(bytes: Buffer): Generator<Buffer> {
 }
 
 /**
- * Reads a bundle front to back with flat memory. Call `manifest`, `keys` and `lines` once each, in this order; only
- * when `lines` has ended was the whole file judged. Every refusal is a `BundleFormatError`.
+ * Reads a bundle front to back with flat memory. Call `manifest`, `keys` and `deeds` once each, in this order, then `file`
+ * or `payloads` for each file that the manifest lists, and `end`; only then was the whole file judged. Every refusal is a
+ * `BundleFormatError`.
  */
 export class BundleReader {
   private readonly bytes: ByteReader;
+  /** Of the entry that was read last, where it is judged with what follows. */
+  private padding = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.bytes = new ByteReader(ahead(readGzipMember(source)));
@@ -58,23 +64,49 @@ export class BundleReader {
     return keys;
   }
 
-  /** The lines of deeds.ndjson as they arrive; then judges the end of the archive and of the file. */
-  async *lines(): AsyncGenerator<LineBlock> {
-    const sizeBytes = await this.header(DEEDS_ENTRY);
-    for (let leftBytes = sizeBytes; leftBytes > 0;) {
-      const block = this.bytes.takeLines(leftBytes);
-      leftBytes -= block.bytes.length;
-      if (block.count > 0) yield block;
-      else if (this.bytes.arrived >= Math.min(leftBytes, MAX_LINE_BYTES)) throw new BundleFormatError('bad_line');
-      else await this.bytes.more();
-    }
-    await this.zeros(tarPaddingBytes(sizeBytes) + TAR_END_BYTES);
+  /** The lines of deeds.ndjson as they arrive. */
+  deeds(): AsyncGenerator<LineBlock> {
+    return this.lines(DEEDS_ENTRY, MAX_LINE_BYTES, 'bad_line');
+  }
+
+  /** The lines of payloads.ndjson as they arrive. */
+  payloads(): AsyncGenerator<LineBlock> {
+    return this.lines(PAYLOADS_ENTRY, MAX_PAYLOAD_LINE_BYTES, 'bad_evidence');
+  }
+
+  /** A file of at most so many bytes. */
+  async file(name: BundleFile, maxBytes: number): Promise<Buffer> {
+    const sizeBytes = await this.header(name);
+    if (sizeBytes > maxBytes) throw new BundleFormatError('bad_tar');
+    this.padding = tarPaddingBytes(sizeBytes);
+    return this.bytes.take(sizeBytes);
+  }
+
+  /** Judges the end of the archive and of the file. */
+  async end(): Promise<void> {
+    await this.zeros(this.padding + TAR_END_BYTES);
     if (!(await this.bytes.isAtEnd())) throw new BundleFormatError('bad_tar');
   }
 
   /** Stops reading; the source is closed. */
   async close(): Promise<void> {
     await this.bytes.close();
+  }
+
+  private async *lines(
+    name: string,
+    maxLineBytes: number,
+    fault: 'bad_line' | 'bad_evidence',
+  ): AsyncGenerator<LineBlock> {
+    const sizeBytes = await this.header(name);
+    for (let leftBytes = sizeBytes; leftBytes > 0;) {
+      const block = this.bytes.takeLines(leftBytes, maxLineBytes);
+      leftBytes -= block.bytes.length;
+      if (block.count > 0) yield block;
+      else if (this.bytes.arrived >= Math.min(leftBytes, maxLineBytes)) throw new BundleFormatError(fault);
+      else await this.bytes.more();
+    }
+    this.padding = tarPaddingBytes(sizeBytes);
   }
 
   private async entry(name: string, maxBytes: number): Promise<Buffer> {
@@ -86,6 +118,9 @@ export class BundleReader {
   }
 
   private async header(name: string): Promise<number> {
+    const padding = this.padding;
+    this.padding = 0;
+    await this.zeros(padding);
     const sizeBytes = readTarHeader(await this.bytes.take(TAR_BLOCK_BYTES), name);
     if (sizeBytes === null) throw new BundleFormatError('bad_tar');
     return sizeBytes;
@@ -129,12 +164,12 @@ class ByteReader {
     return this.buffered.length;
   }
 
-  /** The next lines that have arrived whole within the next `maxBytes`, none of them too long. */
-  takeLines(maxBytes: number): LineBlock {
+  /** The next lines that have arrived whole within the next `maxBytes`, none of them longer than `maxLineBytes`. */
+  takeLines(maxBytes: number, maxLineBytes: number): LineBlock {
     let [count, start] = [0, 0];
     for (;;) {
       const end = this.buffered.indexOf(LINE_FEED, start);
-      if (end < 0 || end >= Math.min(maxBytes, start + MAX_LINE_BYTES)) break;
+      if (end < 0 || end >= Math.min(maxBytes, start + maxLineBytes)) break;
       count += 1;
       start = end + 1;
     }

@@ -1,7 +1,9 @@
+import type { CheckpointFault, CheckpointWords } from './bundle-checkpoint.js';
 import type { BundleFormatFault } from './bundle-format-error.js';
 import type { ChainHead, PlaceFault } from './chain-walk.js';
 import type { OwnFault, TrustFault } from './deed-judgement.js';
 import type { Digest } from './digest.js';
+import type { EvidenceCounts } from './payload-judge.js';
 
 /** Faults of a line of a bundle, and of the place that its manifest gives it. */
 export type LineFault = OwnFault | 'bad_line' | 'gap' | 'duplicate' | 'extra_deed' | 'outside_range' | 'head_mismatch';
@@ -9,10 +11,13 @@ export type LineFault = OwnFault | 'bad_line' | 'gap' | 'duplicate' | 'extra_dee
 /** Faults of the whole bundle. `key_conflict`: the reader's key set has another public key under a kid of keys.json. */
 export type BundleFault = BundleFormatFault | 'wrong_org' | 'key_conflict';
 
-/** What is missing from a bundle in which nothing is wrong. */
-export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds';
+/**
+ * What is missing from a bundle in which nothing is wrong. `not_witnessed`: the reader asks for a checkpoint and there is
+ * none, or for witnesses, and not enough of them have cosigned.
+ */
+export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds' | 'not_witnessed';
 
-export type VerdictReason = LineFault | PlaceFault | TrustFault | BundleFault | Gap;
+export type VerdictReason = LineFault | PlaceFault | TrustFault | BundleFault | CheckpointFault | Gap;
 
 /** Whose word something is: the bundle's own, which whoever gave it may have changed, or that of its reader. */
 export type WordOf = 'bundle' | 'reader';
@@ -35,9 +40,10 @@ export interface KeyUse {
  * links to, which nothing in the bundle proves.
  * `keys_from`: whose windows and revocations the keys were judged by. No signature covers those of keys.json, and a
  * revocation after the export is not in it. `end_from`: whose word it is that the chain reaches `last_seq` and ends there:
- * the reader's when one of the heads given stands there or later.
+ * the reader's when one of the heads given stands there or later; that of the witnesses when enough of those that the reader
+ * asks have cosigned a checkpoint whose last deed it is. `evidence`: what payloads.ndjson gives, when all of it was judged.
  */
-export interface BundleVerdict {
+export interface BundleVerdict extends CheckpointWords {
   readonly object: 'bundle_verdict';
   readonly result: 'intact' | 'broken' | 'incomplete';
   readonly reason: VerdictReason | null;
@@ -50,6 +56,7 @@ export interface BundleVerdict {
   readonly prev_hash: Digest | null;
   readonly head: ChainHead | null;
   readonly keys_from: WordOf;
-  readonly end_from: WordOf;
+  readonly end_from: WordOf | 'witnesses';
   readonly keys: readonly KeyUse[];
+  readonly evidence: EvidenceCounts | null;
 }

@@ -23,5 +23,10 @@ export const digestOf = (input: Uint8Array | string): Digest => `sha256:${sha256
 /** The digest of a value's RFC 8785 bytes. Throws `CanonicalizationError` for a value that has none. */
 export const digestOfJson = (value: JsonValue): Digest => digestOf(canonicalBytes(value));
 
+/** The 32 bytes that a digest names. */
+export const digestBytes = (digest: Digest): Uint8Array => Buffer.from(digest.slice(DIGEST_PREFIX.length), 'hex');
+
+const DIGEST_PREFIX = 'sha256:';
+
 /** Whether a value is a digest in its one spelling: upper-case hex, another prefix or another length is none. */
 export const isDigest = (value: unknown): value is Digest => typeof value === 'string' && DIGEST_PATTERN.test(value);

@@ -99,12 +99,16 @@ export {
   REFERENCE_PATTERN,
   type SaltedDeedBody,
 } from './deed-schema.js';
+export type { CheckpointFault, CheckpointTrust, CheckpointWords } from './bundle-checkpoint.js';
 export {
   BUNDLE_MEDIA_TYPE,
+  BUNDLE_VERSION,
   type BundleManifest,
+  type BundleVersion,
   deedLineBytes,
   encodeKeySet,
   fingerprintOf,
+  FIRST_BUNDLE_VERSION,
   KeySetError,
   MAX_KEYS_BYTES,
   parseKeySet,
@@ -121,8 +125,29 @@ export {
   type SoundDeed,
   type TrustFault,
 } from './deed-judgement.js';
-export { type BundleContent, type BundleRange, BundleSourceError, writeBundle } from './export-bundle.js';
+export {
+  type BundleAdditions,
+  type BundleContent,
+  type BundleEvidence,
+  type BundleRange,
+  BundleSourceError,
+  type CoveringCheckpoint,
+  writeBundle,
+} from './export-bundle.js';
+export { type CommittedMember, committedMembers } from './committed-members.js';
 export { gzipHeaderFault } from './gzip-member.js';
+export type { EvidenceCounts } from './payload-judge.js';
+export {
+  type DocumentLine,
+  encodePayloadLine,
+  type NameLine,
+  type OpenedLine,
+  type PayloadLine,
+  payloadValue,
+  type TakenLine,
+  type ToldLine,
+} from './payload-line.js';
+export { type BundlePart, readBundle } from './read-bundle.js';
 export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
 export {
   checkSignedIntent,
@@ -178,6 +203,7 @@ export {
   type LedgerRangeReason,
   type RangeBounds,
   RangeFold,
+  RangeLeaves,
   rootOfRange,
 } from './transparency/ledger-range.js';
 export { EMPTY_ROOT, HASH_BYTES, isSameHash, leafHash, nodeHash } from './transparency/merkle-hash.js';

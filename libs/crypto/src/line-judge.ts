@@ -1,15 +1,22 @@
 import { linesOf } from './bundle-reader.js';
-import type { BundleManifest } from './bundle-format.js';
+import { type BundleManifest, filesOf, PAYLOADS_ENTRY } from './bundle-format.js';
 import type { LineFault } from './bundle-verdict.js';
 import { readLine } from './bundle-walk.js';
 import { type LinkedBody, revokedKid } from './deed-chain.js';
+import { type Committed, committedOf } from './deed-commitments.js';
 import { type DeedJudgement, judgeSeal, type ReadDeed } from './deed-judgement.js';
 import type { DeedBody } from './deed-schema.js';
 import type { Keyring } from './keyring.js';
 import { isSealSigned } from './seal.js';
 
+/** What is left of a deed until it is walked, and all of it that goes from thread to thread. */
+export interface BundledBody extends LinkedBody {
+  /** What it commits to, where the bundle gives what that stands for. */
+  readonly committed: Committed | null;
+}
+
 /** What a line says by itself, and of its deed as much as its place in the chain depends on. */
-export type LineJudgement = DeedJudgement<LineFault, LinkedBody>;
+export type LineJudgement = DeedJudgement<LineFault, BundledBody>;
 
 /** Judges blocks of lines, wherever it does that. */
 export interface LineJudge {
@@ -37,12 +44,13 @@ export const judgeLines = (
   manifest: BundleManifest,
   keyring: Keyring,
 ): LineJudgement[] => {
-  const read: ReadDeed<LinkedBody>[] = [];
+  const read: ReadDeed<BundledBody>[] = [];
+  const isOpened = filesOf(manifest).includes(PAYLOADS_ENTRY);
   let faulty: LineJudgement | null = null;
   for (const line of linesOf(block)) {
     const deed = readLine(line, firstSeq + read.length, manifest, keyring);
     // What waits for its signature is small, or the garbage collector would carry whole bodies about.
-    if (deed.fault === null) read.push({ ...deed, body: linkOnly(deed.body) });
+    if (deed.fault === null) read.push({ ...deed, body: linkOnly(deed.body, isOpened) });
     else faulty = deed;
     if (faulty !== null) break;
   }
@@ -50,8 +58,8 @@ export const judgeLines = (
   return faulty === null ? judged : [...judged, faulty];
 };
 
-/** What is left of a deed until it is walked, and all of it that goes from thread to thread. */
-const linkOnly = (body: DeedBody): LinkedBody => {
+const linkOnly = (body: DeedBody, isOpened: boolean): BundledBody => {
   const { org, seq, issued_at, chain, admin } = body;
-  return { org, seq, issued_at, chain, admin: revokedKid(body) === null ? null : admin };
+  const committed = isOpened ? committedOf(body) : null;
+  return { org, seq, issued_at, chain, admin: revokedKid(body) === null ? null : admin, committed };
 };

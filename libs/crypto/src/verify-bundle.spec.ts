@@ -47,6 +47,11 @@ describe('an honest bundle', () => {
       keys_from: 'bundle',
       end_from: 'bundle',
       keys: [{ kid: KEY.publicKey.kid, fingerprint: KEY.publicKey.fingerprint, pinned: true, deeds: DEEDS }],
+      checkpoint: null,
+      witnesses: [],
+      quorum: null,
+      exists_since: null,
+      evidence: null,
     });
   });
 

@@ -4,6 +4,8 @@ import { availableParallelism } from 'node:os';
 import { BundleFormatError } from './bundle-format-error.js';
 import type { BundleManifest } from './bundle-format.js';
 import { BundleReader, type LineBlock } from './bundle-reader.js';
+import { type CheckpointTrust, type CheckpointWords, NO_CHECKPOINT, trustedLogs } from './bundle-checkpoint.js';
+import { BundleTail } from './bundle-tail.js';
 import type { BundleFault, BundleVerdict, Gap, LineFault, VerdictReason } from './bundle-verdict.js';
 import { bundleWalk } from './bundle-walk.js';
 import type { ChainHead, ChainWalk } from './chain-walk.js';
@@ -13,6 +15,8 @@ import { isId } from './ids.js';
 import { Keyring } from './keyring.js';
 import { judgeHere, type LineJudge, type LineJudgement } from './line-judge.js';
 import { JudgingThreads } from './line-judge-threads.js';
+import type { TlogPolicy } from './transparency/tlog-policy.js';
+import type { Vkey } from './transparency/vkey.js';
 
 /** What the user knows and the bundle cannot say of itself. */
 export interface VerifyOptions {
@@ -30,6 +34,13 @@ export interface VerifyOptions {
    * at `first_seq - 1` is compared with what the first deed links to; one outside the bundle makes it incomplete.
    */
   readonly heads?: readonly ChainHead[];
+  /**
+   * The keys of the checkpoints that the reader trusts, one for each time it was rotated. A bundle without a checkpoint is
+   * then incomplete.
+   */
+  readonly checkpointKeys?: readonly Vkey[];
+  /** The witnesses that the reader asks, and how many of them. Without `checkpointKeys` its logs are those that count. */
+  readonly witnesses?: TlogPolicy;
   /**
    * Threads that judge deeds; the verdict is the same with any number. 1, the default: the calling one, busy for some ms at
    * a time. More: so many threads of their own, while the calling one reads. `auto`: one for each core, for a bundle that is
@@ -49,7 +60,7 @@ const DEEDS_PER_PROGRESS = 1_000;
 /**
  * Checks an export bundle from a file path or a stream, offline, reading it once with flat memory.
  * Says what it found as a verdict and never throws for anything in the bundle; it throws `TypeError` for a malformed
- * organization id, pin or number of threads, and whatever reading the source or a thread that fails throws.
+ * organization id, pin or number of threads, or for a policy without the key of a log, and whatever reading the source or a thread that fails throws.
  */
 export const verifyBundle = async (
   source: string | AsyncIterable<Uint8Array>,
@@ -58,8 +69,10 @@ export const verifyBundle = async (
   if (!isId('org', options.org)) throw new TypeError('org is not an organization id');
   if (!options.pins.every(isDigest)) throw new TypeError('a pin is not sha256: and 64 lowercase hex characters');
   if (!isThreads(options.threads ?? 1)) throw new TypeError('threads is not auto or an integer above 0');
+  const trust = { keys: options.checkpointKeys ?? [], policy: options.witnesses ?? null };
+  if (trust.policy !== null && trustedLogs(trust) === null) throw new TypeError('witnesses need the key of a log');
   const reader = new BundleReader(typeof source === 'string' ? createReadStream(source) : source);
-  const check = new BundleCheck(options);
+  const check = new BundleCheck(options, trust);
   try {
     await check.read(reader);
   } catch (error) {
@@ -90,8 +103,12 @@ class BundleCheck {
   private manifest: BundleManifest | null = null;
   private keyring: Keyring | null = null;
   private walk: ChainWalk<LineFault> | null = null;
+  private tail: BundleTail | null = null;
 
-  constructor(private readonly options: VerifyOptions) {}
+  constructor(
+    private readonly options: VerifyOptions,
+    private readonly trust: CheckpointTrust,
+  ) {}
 
   async read(reader: BundleReader): Promise<void> {
     const manifest = await reader.manifest();
@@ -104,12 +121,15 @@ class BundleCheck {
     this.keyring = keyring;
     const walk = bundleWalk(manifest, this.knownHeads);
     this.walk = walk;
+    const tail = new BundleTail(manifest, this.trust);
+    this.tail = tail;
     const judge = this.judgeOf(manifest, keyring);
     try {
-      await this.readDeeds(walk, manifest.count, judge, reader.lines());
+      await this.readDeeds(walk, tail, judge, reader.deeds());
     } finally {
       await judge.close();
     }
+    if (!walk.isChainBroken) await tail.read(reader, walk.nextSeq > (manifest.last_seq ?? 0));
   }
 
   private judgeOf(manifest: BundleManifest, keyring: Keyring): LineJudge {
@@ -131,15 +151,17 @@ class BundleCheck {
   /** Keeps a window of blocks that are being judged, and walks their deeds in order. */
   private async readDeeds(
     walk: ChainWalk<LineFault>,
-    total: number,
+    tail: BundleTail,
     judge: LineJudge,
     blocks: AsyncIterable<LineBlock>,
   ): Promise<void> {
     const window: Promise<readonly LineJudgement[]>[] = [];
+    const total = this.manifest?.count ?? 0;
     const stepFirst = async (): Promise<void> => {
       for (const judgement of (await window.shift()) ?? []) {
         if (walk.isChainBroken) return;
         await walk.step(judgement);
+        if (judgement.fault === null && !walk.isChainBroken) tail.add(judgement);
         this.report(walk.deeds, total);
       }
     };
@@ -178,9 +200,22 @@ class BundleCheck {
       org: this.options.org,
       ...checkedChain(this.manifest, this.walk),
       keys_from: this.options.keySet === undefined ? 'bundle' : 'reader',
-      end_from: isEndKnown(this.manifest, this.knownHeads) ? 'reader' : 'bundle',
+      end_from: this.endFrom(),
       keys: (this.keyring?.keys ?? []).map((key) => ({ ...key, deeds: this.walk?.deedsUnder(key.kid) ?? 0 })),
+      ...this.words,
+      evidence: this.tail?.fault === null ? this.tail.evidence : null,
     };
+  }
+
+  private get words(): CheckpointWords {
+    return (this.tail?.fault === null && this.tail.checkpoint?.words) || NO_CHECKPOINT;
+  }
+
+  /** Witnesses know how long the chain was. That their checkpoint ends where the bundle does says that it was not cut there. */
+  private endFrom(): BundleVerdict['end_from'] {
+    if (isEndKnown(this.manifest, this.knownHeads)) return 'reader';
+    const { checkpoint, quorum } = this.words;
+    return quorum === 'met' && checkpoint?.size === this.manifest?.last_seq ? 'witnesses' : 'bundle';
   }
 
   /** What remains to be said of a bundle in which no deed is at fault. */
@@ -190,7 +225,16 @@ class BundleCheck {
     if (fault === 'truncated') return incomplete('truncated', nextSeq);
     if (fault !== null) return broken(fault, fault === 'bad_line' ? nextSeq : null);
     if (manifest === null || walk === null) throw new Error('a verdict is asked for before the bundle was read');
-    return missingDeeds(manifest, walk.nextSeq, this.knownHeads);
+    if (this.tail?.fault) return broken(this.tail.fault.reason, this.tail.fault.seq);
+    const missing = missingDeeds(manifest, walk.nextSeq, this.knownHeads);
+    return missing.result === 'intact' && !this.isWitnessed ? incomplete('not_witnessed', null) : missing;
+  }
+
+  /** As far as the reader asks for it. */
+  private get isWitnessed(): boolean {
+    if (trustedLogs(this.trust) === null) return true;
+    const { checkpoint, quorum } = this.words;
+    return checkpoint !== null && quorum !== 'not_met';
   }
 }
 

@@ -127,4 +127,14 @@ const REASONS: Record<VerdictReason, string> = {
   front_missing: 'The first deeds of the chain are missing.',
   tail_missing: 'The chain goes on after the last deed in the bundle.',
   no_deeds: 'The bundle holds no deeds.',
+  bad_checkpoint:
+    'checkpoint.txt is no checkpoint of these deeds: it, or range.json beside it, is not what a bundle holds, the tree is ' +
+    'smaller than the range, or a signature of the log does not hold.',
+  wrong_origin: 'The checkpoint is of another log: of another organization, or of another service.',
+  checkpoint_not_signed: 'None of the checkpoint keys that you trust signed the checkpoint.',
+  root_mismatch:
+    'The deeds are not those of the checkpoint: they do not lead to its root. Somebody was shown another chain.',
+  bad_cosignature: 'A cosignature of a witness that you named does not hold.',
+  not_witnessed: 'The deeds are not witnessed as you ask: there is no checkpoint, or too few of your witnesses cosigned it.',
+  bad_evidence: 'payloads.ndjson gives something that is not what the deed stands for.',
 };

@@ -2,13 +2,14 @@
 import { buildDeedBody, type DeedBodyInput, encodeDeedBody } from '../deed-body.js';
 import { type ChainPosition, type SealKeyEntry, startOfChain } from '../deed-chain.js';
 import { DEED_VERSION, type DeedBody, FIRST_DEED_VERSION } from '../deed-schema.js';
-import { digestOf, sha256Hex } from '../digest.js';
+import { type Digest, digestOf, sha256Hex } from '../digest.js';
 import { SigningKey } from '../ed25519.js';
 import { encodeId } from '../ids.js';
-import { type BundleManifest, encodeDeedLine, fingerprintOf, type SealedDeed } from '../bundle-format.js';
+import { type BundleVersion, encodeDeedLine, fingerprintOf, type SealedDeed } from '../bundle-format.js';
 import { type BundleContent, type BundleRange, writeBundle } from '../export-bundle.js';
 import { writeGzipMember } from '../gzip-member.js';
 import { canonicalBytes } from '../jcs.js';
+import type { JsonObject } from '../strict-json.js';
 import { sealAtOnce } from './seal-at-once.js';
 import { TAR_END_BYTES, tarHeader, tarPaddingBytes } from '../ustar.js';
 
@@ -252,9 +253,16 @@ export const bundleOf = (content: BundleContent): Promise<Buffer> => collect(wri
 
 /** A bundle in its parts, which an attacker may change one by one; nothing judges them here. */
 export interface RawBundle {
-  readonly manifest: BundleManifest;
+  readonly manifest: BundleRange & {
+    readonly v: BundleVersion;
+    readonly count: number;
+    readonly keys: readonly Digest[];
+    readonly files?: readonly string[];
+  };
   readonly keys: readonly SealKeyEntry[];
   readonly lines: readonly Buffer[];
+  /** What stands behind the deeds. */
+  readonly more?: readonly (readonly [name: string, content: Uint8Array])[];
 }
 
 /** The parts of the bundle that would be written for this content. */
@@ -274,10 +282,11 @@ export const rawOf = (
 });
 
 /** The tar entries of a bundle in its parts. */
-export const entriesOf = ({ manifest, keys, lines }: RawBundle): [name: string, content: Uint8Array][] => [
-  ['manifest.json', canonicalBytes(manifest)],
+export const entriesOf = ({ manifest, keys, lines, more = [] }: RawBundle): (readonly [string, Uint8Array])[] => [
+  ['manifest.json', canonicalBytes(manifest as unknown as JsonObject)],
   ['keys.json', canonicalBytes({ keys: [...keys] })],
   ['deeds.ndjson', Buffer.concat(lines)],
+  ...more,
 ];
 
 /** A tar of these entries. */

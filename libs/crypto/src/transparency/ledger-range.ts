@@ -1,5 +1,5 @@
 import { CompactRange, completeSubtrees } from './compact-range.js';
-import { isHash } from './merkle-hash.js';
+import { isHash, nodeHash } from './merkle-hash.js';
 import type { NodeHashes } from './merkle-proof.js';
 import { isCount } from './strict-text.js';
 
@@ -37,6 +37,16 @@ const judgeBounds = ({ first, last, size }: RangeBounds): void => {
   if (!isRange) throw new LedgerRangeError('bounds');
 };
 
+/** Throws `LedgerRangeError`; every input may be hostile. */
+const judgeRange = (range: LedgerRange): void => {
+  judgeBounds(range);
+  const { first, last, size, left, right } = range;
+  // The bounds alone say how many there are, and where each stands.
+  if (left.length !== completeSubtrees(0, first - 1).length) throw new LedgerRangeError('left');
+  if (right.length !== completeSubtrees(last, size).length) throw new LedgerRangeError('right');
+  if (![...left, ...right].every(isHash)) throw new LedgerRangeError('hash');
+};
+
 /** The range of some deeds, for whoever reads them with it. Throws `LedgerRangeError` for bounds that are none. */
 export const ledgerRange = async (source: NodeHashes, bounds: RangeBounds): Promise<LedgerRange> => {
   judgeBounds(bounds);
@@ -55,14 +65,9 @@ export class RangeFold {
   readonly #tree = new CompactRange();
 
   constructor(range: LedgerRange) {
-    judgeBounds(range);
-    const { first, last, size, left, right } = range;
-    // The bounds alone say how many there are, and where each stands.
-    if (left.length !== completeSubtrees(0, first - 1).length) throw new LedgerRangeError('left');
-    if (right.length !== completeSubtrees(last, size).length) throw new LedgerRangeError('right');
-    if (![...left, ...right].every(isHash)) throw new LedgerRangeError('hash');
+    judgeRange(range);
     this.#range = range;
-    this.#append(left, 0, first - 1);
+    this.#append(range.left, 0, range.first - 1);
   }
 
   /** The next leaf, in the order of `seq`. */
@@ -87,6 +92,56 @@ export class RangeFold {
     });
   }
 }
+
+/**
+ * The leaves of a range in O(log n) memory, for a reader who learns only later what stands left and right of them: the
+ * roots of the maximal complete subtrees of `[first-1, last)`.
+ */
+export class RangeLeaves {
+  readonly #subtrees: { readonly level: number; readonly index: number; readonly hash: Uint8Array }[] = [];
+  #last: number;
+
+  /** @param first the `seq` of the first leaf */
+  constructor(private readonly first: number) {
+    this.#last = first - 1;
+  }
+
+  /** The next leaf, in the order of `seq`. */
+  add(leafHash: Uint8Array): void {
+    if (!isHash(leafHash)) throw new LedgerRangeError('hash');
+    let joined = { level: 0, index: this.#last, hash: leafHash };
+    // Only a subtree that stands left in its pair can be joined: the range may begin anywhere.
+    for (let left = this.#subtrees.at(-1); isLeftOf(left, joined); left = this.#subtrees.at(-1)) {
+      this.#subtrees.pop();
+      joined = { level: joined.level + 1, index: left.index / 2, hash: nodeHash(left.hash, joined.hash) };
+    }
+    this.#subtrees.push(joined);
+    this.#last += 1;
+  }
+
+  /** The root that a range of these leaves leads to. Throws `LedgerRangeError`. */
+  root(range: LedgerRange): Uint8Array {
+    judgeRange(range);
+    if (range.first !== this.first || range.last !== this.#last) throw new LedgerRangeError('leaves');
+    const tree = new CompactRange();
+    const append = (hashes: readonly Uint8Array[], nodes: readonly { readonly level: number }[]): void => {
+      nodes.forEach(({ level }, index) => {
+        const hash = hashes[index];
+        if (hash !== undefined) tree.append(hash, level);
+      });
+    };
+    append(range.left, completeSubtrees(0, range.first - 1));
+    for (const { hash, level } of this.#subtrees) tree.append(hash, level);
+    append(range.right, completeSubtrees(range.last, range.size));
+    return tree.root();
+  }
+}
+
+const isLeftOf = <Node extends { readonly level: number; readonly index: number }>(
+  left: Node | undefined,
+  right: Node,
+): left is Node =>
+  left !== undefined && left.level === right.level && left.index % 2 === 0 && left.index + 1 === right.index;
 
 /** The root that a range and its leaf hashes lead to. Throws `LedgerRangeError`. */
 export const rootOfRange = (range: LedgerRange, leafHashes: Iterable<Uint8Array>): Uint8Array => {

@@ -1,6 +1,8 @@
 import {
   canonicalize,
   commitmentOf,
+  type CommittedMember,
+  committedMembers,
   type CommittedValue,
   DEED_VERSION,
   type DeedBody,
@@ -24,7 +26,6 @@ import {
   streamOf,
 } from '../kernel/index.js';
 import { adminActOf } from './admin-deed.js';
-import { type CommittedMember, committedMembers } from './committed-members.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { RetentionReach } from './retention-reach.js';
 import { revocationAct } from './revocation.js';

@@ -1,4 +1,6 @@
-import { type CommittedValue, type DeedBody, DEED_VERSION, type Digest } from '#libs/crypto';
+import type { CommittedValue } from './commitment.js';
+import { type DeedBody, DEED_VERSION } from './deed-schema.js';
+import type { Digest } from './digest.js';
 
 /** A member of a deed that stands for a value: a commitment, or in the first format a digest. */
 export interface CommittedMember {

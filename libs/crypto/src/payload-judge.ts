@@ -1,0 +1,147 @@
+import { commitmentOf } from './commitment.js';
+import { type DeedCommitments, type CommittedDeed, INTENT_MEMBER } from './deed-commitments.js';
+import { DEED_VERSION } from './deed-schema.js';
+import { digestOf } from './digest.js';
+import {
+  type DocumentLine,
+  type OpenedLine,
+  parsePayloadLine,
+  type PayloadLine,
+  payloadValue,
+  type TakenLine,
+  type ToldLine,
+} from './payload-line.js';
+import type { JsonValue } from './strict-json.js';
+
+/** How much of what the deeds stand for a bundle gives. `unproven`: what no deed names by a hash, the service's word. */
+export interface EvidenceCounts {
+  readonly given: number;
+  readonly removed: number;
+  readonly missing: number;
+  readonly unproven: number;
+}
+
+/** Where evidence is wrong: at the deed that the line names, null for a line that names none. */
+export interface EvidenceFault {
+  readonly seq: number | null;
+}
+
+const DATA_MEMBER = 'admin.data_digest';
+
+/** Which member of an opened `admin.data_digest` names a document by its digest. */
+const NAMED_BY: Readonly<Record<string, string>> = { connector_config: 'config_hash', policy_source: 'source_hash' };
+const TOLD_DOCUMENTS: readonly string[] = ['connector_config', 'intent_key', 'policy_source'];
+
+/** Where a line stands: lines of deeds, then told documents, then names. */
+interface Place {
+  readonly section: 1 | 2 | 3;
+  readonly seq: number;
+  /** Of the member in its deed; documents come after all of them. */
+  readonly member: number;
+  readonly name: string;
+}
+
+const BEFORE_ALL: Place = { section: 1, seq: 0, member: 0, name: '' };
+
+const isAfter = (one: Place, other: Place): boolean => {
+  if (one.section !== other.section) return one.section > other.section;
+  if (one.seq !== other.seq) return one.seq > other.seq;
+  return one.member === other.member ? one.name > other.name : one.member > other.member;
+};
+
+/** Judges the lines of payloads.ndjson one by one, against the deeds that were read before them. */
+export class PayloadJudge {
+  #place = BEFORE_ALL;
+  /** The opened `admin.data_digest` of the deed at `#place.seq`. */
+  #data: { readonly seq: number; readonly value: JsonValue } | null = null;
+  readonly #counts = { given: 0, removed: 0, missing: 0, unproven: 0 };
+
+  constructor(private readonly commitments: DeedCommitments) {}
+
+  get counts(): EvidenceCounts {
+    return { ...this.#counts };
+  }
+
+  /** What is wrong with the next line, given without its line feed, or null. */
+  step(bytes: Buffer): EvidenceFault | null {
+    const line = parsePayloadLine(bytes);
+    if (line === null) return { seq: null };
+    const fault = { seq: 'seq' in line ? line.seq : null };
+    const deed = 'seq' in line ? this.commitments.at(line.seq) : null;
+    if ('seq' in line && deed === null) return fault;
+    const place = placeOf(line, deed);
+    if (place === null || !isAfter(place, this.#place) || !this.isProven(line, deed, place)) return fault;
+    this.#place = place;
+    this.#counts[countOf(line)] += 1;
+    return null;
+  }
+
+  private isProven(line: PayloadLine, deed: CommittedDeed | null, { member }: Place): boolean {
+    switch (line.kind) {
+      case 'name':
+        return true;
+      case 'told':
+        return TOLD_DOCUMENTS.includes(line.document) && isOfItsDigest(line);
+      case 'document':
+        return this.isNamed(line, deed) && isOfItsDigest(line);
+      case 'taken':
+        return deed?.commitment(member) === line.commitment;
+      case 'opened':
+        return deed?.commitment(member) === line.commitment && this.opens(line, deed);
+    }
+  }
+
+  private opens(line: OpenedLine, deed: CommittedDeed): boolean {
+    const { seq, member, salt, commitment, value } = line;
+    if (member === INTENT_MEMBER || (salt === null) === (deed.v === DEED_VERSION)) return false;
+    if ((salt === null ? digestOf(value) : commitmentOf(salt, value)) !== commitment) return false;
+    const parsed = payloadValue(value);
+    if (parsed === undefined) return false;
+    if (member === DATA_MEMBER) this.#data = { seq, value: parsed };
+    return true;
+  }
+
+  private isNamed({ seq, document, digest, signature }: DocumentLine, deed: CommittedDeed | null): boolean {
+    if (document === 'intent') {
+      const index = deed?.members.indexOf(INTENT_MEMBER) ?? -1;
+      return signature !== null && index >= 0 && deed?.commitment(index) === digest;
+    }
+    const name = NAMED_BY[document];
+    const data = this.#data?.seq === seq ? this.#data.value : null;
+    if (signature !== null || name === undefined || data === null || typeof data !== 'object') return false;
+    return !Array.isArray(data) && Object.hasOwn(data, name) && data[name] === digest;
+  }
+}
+
+/** Null for a member that the deed does not have. */
+const placeOf = (line: PayloadLine, deed: CommittedDeed | null): Place | null => {
+  switch (line.kind) {
+    case 'name':
+      return { section: 3, seq: 0, member: 0, name: `${line.type} ${line.id}` };
+    case 'told':
+      return { section: 2, seq: 0, member: 0, name: `${line.document} ${line.id}` };
+    case 'document':
+      return { section: 1, seq: line.seq, member: deed?.members.length ?? 0, name: line.document };
+    case 'opened':
+    case 'taken':
+      return memberPlace(line, deed);
+  }
+};
+
+const memberPlace = ({ seq, member }: OpenedLine | TakenLine, deed: CommittedDeed | null): Place | null => {
+  const index = deed?.members.indexOf(member) ?? -1;
+  return index < 0 ? null : { section: 1, seq, member: index, name: '' };
+};
+
+/** A policy is hashed as its text, everything else in its canonical form. */
+const isOfItsDigest = ({ document, digest, value }: DocumentLine | ToldLine): boolean => {
+  const parsed = payloadValue(value);
+  if (parsed === undefined) return false;
+  if (document !== 'policy_source') return digestOf(value) === digest;
+  return typeof parsed === 'string' && digestOf(parsed) === digest;
+};
+
+const countOf = (line: PayloadLine): keyof EvidenceCounts => {
+  if (line.kind === 'taken') return line.absent;
+  return line.kind === 'told' || line.kind === 'name' ? 'unproven' : 'given';
+};
