@@ -32,7 +32,7 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq }: BundleVerdict): s
   if (end_from === 'bundle') {
     lines.push(
       `- that the chain ends at seq ${last_seq ?? 0} and was not cut there: give --head with the head of GET /v1/ledger/check,`,
-      '  or with another that was noted elsewhere',
+      '  or with another that was noted elsewhere; or --witnesses, which also shows that nobody was shown another chain',
     );
   }
   return lines;
@@ -67,7 +67,43 @@ const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, str
     'keys judged by',
     `the windows and revocations of ${keys === undefined ? 'the bundle itself' : `--keys ${keys}`}`,
   ]);
+  return [...pairs, ...checkpointFacts(verdict), ...evidenceFacts(verdict)];
+};
+
+const QUORUM = {
+  met: 'as many witnesses as you ask for',
+  not_met: 'too few witnesses',
+  none: 'you ask for no witness',
+} as const;
+
+const checkpointFacts = ({ checkpoint, witnesses, quorum, exists_since: since }: BundleVerdict): [string, string][] => {
+  if (checkpoint === null) return [];
+  const { made_by: origin, size, root, signed } = checkpoint;
+  const pairs: [string, string][] = [
+    [
+      'checkpoint',
+      `of ${deedsInWords(size)} by ${origin}, ${signed ? 'signed by a key you trust' : 'signed by no key you gave'}`,
+    ],
+    ['root', root],
+  ];
+  for (const { name, at, counts } of witnesses) {
+    pairs.push(['witnessed', `by ${name}${at === null ? '' : `, ${at}`}${counts ? '' : ' (not asked for)'}`]);
+  }
+  if (quorum !== null) pairs.push(['quorum', QUORUM[quorum]]);
+  if (since !== null) pairs.push(['exists since', since]);
   return pairs;
+};
+
+const evidenceFacts = ({ evidence }: BundleVerdict): [string, string][] => {
+  if (evidence === null) return [];
+  const { given, removed, missing, unproven } = evidence;
+  const said = [
+    `${given} given`,
+    `${removed} removed by retention`,
+    `${missing} missing`,
+    `${unproven} by the service’s word`,
+  ];
+  return [['evidence', said.join(', ')]];
 };
 
 /** What stands in the place of a bundle is named where it can be told: most such files come of unpacking one. */
@@ -135,6 +171,7 @@ const REASONS: Record<VerdictReason, string> = {
   root_mismatch:
     'The deeds are not those of the checkpoint: they do not lead to its root. Somebody was shown another chain.',
   bad_cosignature: 'A cosignature of a witness that you named does not hold.',
-  not_witnessed: 'The deeds are not witnessed as you ask: there is no checkpoint, or too few of your witnesses cosigned it.',
+  not_witnessed:
+    'The deeds are not witnessed as you ask: there is no checkpoint, or too few of your witnesses cosigned it.',
   bad_evidence: 'payloads.ndjson gives something that is not what the deed stands for.',
 };

@@ -9,12 +9,14 @@ import {
   type ChainHead,
   type Digest,
   type SealKeyEntry,
+  type Vkey,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
 import { collected, fileArgument, headArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { present, ProgressLine } from '../terminal.js';
+import { checkpointKeyArgument, readWitnesses } from './verify-witnesses.js';
 import { verdictText } from './verdict-text.js';
 
 interface VerifyOptions extends JsonOption {
@@ -22,6 +24,8 @@ interface VerifyOptions extends JsonOption {
   readonly pin: readonly Digest[];
   readonly head?: readonly ChainHead[];
   readonly keys?: string;
+  readonly checkpointKey?: readonly Vkey[];
+  readonly witnesses?: string;
 }
 
 /** Enough for the first header of the archive inside, packed by any program. */
@@ -41,7 +45,8 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
           'revoked is its own word, which no seal covers and which ends with the export: --keys takes the word of the ' +
           'service instead. That its last deed is the last of the chain, and not the end of a chain that was cut, is ' +
           'its own word too: --head names a deed that must be there, such as the head that the ledger check ' +
-          '(GET /v1/ledger/check) or an earlier run of this command gave. The verdict says whose word it rests on.',
+          '(GET /v1/ledger/check) or an earlier run of this command gave. --checkpoint-key and --witnesses ask witnesses, ' +
+          'whom you choose, that everybody was shown this chain. The verdict says whose word it rests on.',
       )
       .summary('check an export bundle offline')
       .argument('<bundle>', `path of the bundle, or ${STANDARD_INPUT} for standard input`, fileArgument)
@@ -62,6 +67,13 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
           'keys there are, when they were active and which are revoked',
         fileArgument,
       )
+      .option(
+        '--checkpoint-key <vkey>',
+        'the key of its checkpoints, governance.example/ledger/org_...+...; without one the logs of --witnesses count; may be ' +
+          'repeated',
+        collected(checkpointKeyArgument),
+      )
+      .option('--witnesses <file>', 'a tlog-policy: which witnesses are asked, and how many of them', fileArgument)
       .option('--json', 'the verdict as one JSON object')
       .action(async (bundle: string, options: VerifyOptions) => verify(context, bundle, options)),
     'npm run ags -- verify deeds.tar.gz --org org_... --pin sha256:...',
@@ -78,9 +90,10 @@ const pinArgument = (text: string): Digest => {
 const verify = async (
   context: CommandContext,
   bundle: string,
-  { org, pin, head = [], keys, json }: VerifyOptions,
+  { org, pin, head = [], keys, checkpointKey: checkpointKeys = [], witnesses, json }: VerifyOptions,
 ): Promise<void> => {
   const { terminal } = context;
+  const policy = witnesses === undefined ? {} : { witnesses: await readWitnesses(witnesses, checkpointKeys) };
   const keySet = keys === undefined ? {} : { keySet: await readKeySet(keys, bundle) };
   const progress = new ProgressLine(terminal);
   const source = new WatchedSource(bundle === STANDARD_INPUT ? process.stdin : createReadStream(bundle));
@@ -89,7 +102,9 @@ const verify = async (
       org,
       pins: pin,
       heads: head,
+      checkpointKeys,
       ...keySet,
+      ...policy,
       threads: 'auto',
       onProgress: (deeds, total) =>
         progress.show(`Checked ${deeds.toLocaleString('en')} of ${total.toLocaleString('en')} deeds`),
