@@ -15,7 +15,7 @@ import {
 import type { AgentEvent } from '#libs/domain/agents';
 import type { ConnectorEvent } from '#libs/domain/connectors';
 import { type Actor, type EventEnvelope, OPERATOR } from '#libs/domain/kernel';
-import { adminActOf, adminSections, type FileEvent, revocationAct } from '#libs/domain/ledger';
+import { adminActOf, adminSections, type CheckpointActEvent, type FileEvent, revocationAct } from '#libs/domain/ledger';
 import type { KeyRecord, OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import type { WebhookEvent } from '#libs/domain/webhooks';
@@ -23,7 +23,8 @@ import { testId } from '../support/given-log.js';
 import { NOW } from '../support/given.js';
 import { ROOT } from '../support/service.js';
 
-type Change = AgentEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
+type Change =
+  AgentEvent | CheckpointActEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
 
 const [org, agent, user, membership] = [testId('org', 1), testId('agt', 2), testId('usr', 3), testId('mem', 4)];
 const [connector, policy, webhook, key] = [testId('con', 5), testId('pol', 6), testId('whk', 7), testId('key', 8)];
@@ -42,6 +43,7 @@ const ofConnector = { org, connector, name: 'crm', at };
 const ofWebhook = { org, webhook, at };
 const ofPolicy = { org, policy, version_id, at };
 const reason = 'because';
+const origin = `governance.example/ledger/${org}`;
 const hints = { read_only: true, destructive: false, idempotent: true, open_world: false };
 
 /** Of every change one with all it can have: an event type that is left out does not compile. */
@@ -111,6 +113,9 @@ const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type
   WebhookDisabled: { ...ofWebhook, failing_since: at },
   WebhookDeleted: { ...ofWebhook, secret_versions: ['s1'] },
   FileSealed: { org, sha256: hash, bytes: 12, media_type: 'application/pdf', label: 'Contract', at },
+  CheckpointKeyAnnounced: { org, origin, kid, alg: 'Ed25519', public_key: `ed25519:${kid}`, activated_at: at, at },
+  CheckpointKeyWithdrawn: { org, origin, kid, public_key: `ed25519:${kid}`, at },
+  LedgerBreakAccepted: { org, origin, broken: { origin, size: 7, root: 'AAAA' }, reason, at },
 };
 
 /** What a change says, by the names that the page gives it. */

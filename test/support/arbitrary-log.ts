@@ -15,6 +15,7 @@ import fc from 'fast-check';
 import { outcomes, statements, waits, words } from './arbitrary-change-logs.js';
 import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
+import { checkpointStream } from './arbitrary-checkpoints.js';
 import { decoderStream } from './arbitrary-decoder.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { passkeyEvents } from './arbitrary-passkeys.js';
@@ -370,6 +371,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     sessionStream(1),
     sessionStream(2),
     exportStream(1),
+    checkpointStream(text),
     signInStream(1),
   ];
   return fc

@@ -18,7 +18,13 @@ import {
 } from '#libs/domain/gate';
 import { MAIL_CHANNEL, type ActionId, type JobConsumer, type Subscription } from '#libs/domain/kernel';
 import { WebhookDispatcher } from '#libs/domain/webhooks';
-import { type Deployment, payloadRetentionOf, webhooksOf, type WebhookParts } from '#libs/infra/deployment';
+import {
+  checkpointsOf,
+  type Deployment,
+  payloadRetentionOf,
+  webhooksOf,
+  type WebhookParts,
+} from '#libs/infra/deployment';
 import type { SealedHeads } from '#libs/domain/ledger';
 import { KEPT_AFTER_PERIOD_MS } from '#libs/infra/gate';
 import type { LeaseSession } from '#libs/infra/leases';
@@ -30,6 +36,7 @@ import { DiscoveryLoop } from './connectors/discovery-loop.js';
 import { RecoveryLoop } from './gate/recovery-loop.js';
 import { SweepLoop, type Swept } from './gate/sweep-loop.js';
 import { Housekeeping } from './housekeeping.js';
+import { CheckpointLoop } from './ledger/checkpoint-loop.js';
 import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
 import { MailLoop } from './people/mail-loop.js';
@@ -207,7 +214,15 @@ export class Worker {
 
   /** What one worker at a time does slowly. A lease for each would cost every worker one more session. */
   private async goRound(held: AbortSignal): Promise<void> {
-    await Promise.all([this.removeBodies(held), this.discovery.run(held)]);
+    await Promise.all([this.removeBodies(held), this.discovery.run(held), this.signTrees(held)]);
+  }
+
+  private signTrees(held: AbortSignal): Promise<void> {
+    const { database, directory, clock, randomness, logger } = this.deployment;
+    const { maker } = checkpointsOf(this.deployment);
+    const organizations = () => directory.organizations();
+    const parts = { maker, store: database.store, organizations, clock, randomness, logger };
+    return new CheckpointLoop(parts).run(held);
   }
 
   private removeBodies(held: AbortSignal): Promise<void> {

@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<ProjectionName, true>> = {
   agents: true,
   security_events: true,
   public_events: true,
+  checkpoints: true,
 };
 
 type Done<Type extends 'rebuilt' | 'verified'> = Extract<RebuildReport, { type: Type }>;

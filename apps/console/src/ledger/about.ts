@@ -101,6 +101,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   'webhook.disabled': 'Webhook disabled',
   'webhook.deleted': 'Webhook deleted',
   'file.sealed': 'File sealed',
+  'checkpoint_key.registered': 'Checkpoint key in use',
+  'checkpoint_key.retired': 'Checkpoint key retired',
+  'ledger.broken': 'Break of the ledger accepted',
   'seal_key.revoked': 'Seal key revoked',
 };
 

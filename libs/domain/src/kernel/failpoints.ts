@@ -53,6 +53,13 @@ export const FAILPOINTS = [
   /** The append of signed deeds. */
   'seal.signed',
   'seal.ack',
+  /** A new checkpoint key is stored; no event names it. */
+  'ckpt.key',
+  /** The hashes of a ledger's tree are stored; nothing is signed. */
+  'ckpt.tiles',
+  /** The append of a signed checkpoint. */
+  'ckpt.made',
+  'ckpt.made.ack',
   /** The checkpoint has moved and the rows have not, in one transaction. */
   'proj.mid',
   /** The rows of deliveries to webhooks are written; the dispatcher has not been told. */

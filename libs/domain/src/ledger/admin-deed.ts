@@ -6,6 +6,7 @@ import type { OrganizationEvent, PersonEvent, SessionEvent, SignInFailureEvent }
 import type { PolicyEvent } from '../policies/index.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { DecoderEvent } from '../witness/index.js';
+import type { CheckpointActEvent, CheckpointMade } from './checkpoint.events.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
@@ -18,7 +19,8 @@ export interface AdminAct {
   readonly data: { readonly [member: string]: JsonValue };
 }
 
-export type AdminEvent = AgentEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
+export type AdminEvent =
+  AgentEvent | CheckpointActEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
 
 type ActOf<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
@@ -157,27 +159,37 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
   // A person who has the file finds its deed by the digest.
   FileSealed: ({ sha256, bytes, media_type, label }) =>
     act('file.sealed', 'file', sha256, { sha256, bytes, media_type, label }, label),
+  // Which key speaks for the chain's tree, and from when on: a reader finds it in the chain itself.
+  CheckpointKeyAnnounced: ({ kid, alg, origin, public_key, activated_at }) =>
+    act('checkpoint_key.registered', 'checkpoint_key', kid, { activated_at, alg, origin, public_key }),
+  CheckpointKeyWithdrawn: ({ kid, origin, public_key }) =>
+    act('checkpoint_key.retired', 'checkpoint_key', kid, { origin, public_key }),
+  LedgerBreakAccepted: ({ org, origin, broken, reason }) =>
+    act('ledger.broken', 'ledger', org, { broken: { ...broken }, origin }, reason),
 };
 
 /**
  * Event types of an organization's log that no admin deed seals; deeds of actions are decided by folding the action.
  * Signing in and out are security events without a deed (rule DEED-13), and so are a failed sign-in and an export,
- * because they change nothing. How the decoder of a change log is, is nobody's doing.
+ * because they change nothing. How the decoder of a change log is, is nobody's doing. A checkpoint tells of the ledger: a
+ * deed of it would be its own next reason.
  */
-const UNSEALED: EventTypes<DecoderEvent | ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent> =
-  {
-    DecoderAttached: true,
-    DecoderDetached: true,
-    DecoderDegraded: true,
-    DecoderRecovered: true,
-    DecoderAlerted: true,
-    DeedSealed: true,
-    ExportStarted: true,
-    PersonCreated: true,
-    SessionStarted: true,
-    SessionEnded: true,
-    SignInFailed: true,
-  };
+const UNSEALED: EventTypes<
+  CheckpointMade | DecoderEvent | ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent
+> = {
+  CheckpointMade: true,
+  DecoderAttached: true,
+  DecoderDetached: true,
+  DecoderDegraded: true,
+  DecoderRecovered: true,
+  DecoderAlerted: true,
+  DeedSealed: true,
+  ExportStarted: true,
+  PersonCreated: true,
+  SessionStarted: true,
+  SessionEnded: true,
+  SignInFailed: true,
+};
 
 /**
  * What the admin deed for an event says; null for an event that no admin deed seals.

@@ -34,7 +34,16 @@ import {
   Randomness,
   SeenHeads,
 } from '#libs/domain/kernel';
-import { LedgerTails, RetentionReach, SealKeyAdministration } from '#libs/domain/ledger';
+import {
+  BrokenLedgers,
+  CheckpointJournal,
+  CheckpointMaker,
+  CheckpointSigningKeys,
+  LedgerTails,
+  LedgerTrees,
+  RetentionReach,
+  SealKeyAdministration,
+} from '#libs/domain/ledger';
 import {
   Members,
   PasskeyRows,
@@ -55,6 +64,7 @@ import {
   PublicEventReads,
   ReadModels,
 } from '../read-models/index.js';
+import { checkpointsOf } from './checkpoints.js';
 import { Deployment } from './deployment.js';
 import { passkeysOf } from './passkeys-of.js';
 import { replaysOf } from './replays.js';
@@ -108,6 +118,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(KeyDirectory, deployment.directory),
     value(AgentKernel, deployment.agentKernel()),
     value(SealKeyAdministration, deployment.sealKeys()),
+    ...checkpointPortsOf(deployment),
     value(IdempotencyStore, deployment.idempotency),
     value(PeopleDirectory, deployment.people.directory),
     value(ApprovalLinks, deployment.people.links),
@@ -120,6 +131,17 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Replays, replaysOf(deployment)),
     value(WebhookEndpoints, webhooks.endpoints),
     value(WebhookDeliveries, webhooks.asked),
+  ];
+};
+
+const checkpointPortsOf = (deployment: Deployment): Provider[] => {
+  const { keys, journal, trees, broken, maker } = checkpointsOf(deployment);
+  return [
+    value(CheckpointSigningKeys, keys),
+    value(CheckpointJournal, journal),
+    value(LedgerTrees, trees),
+    value(BrokenLedgers, broken),
+    value(CheckpointMaker, maker),
   ];
 };
 

@@ -19,9 +19,11 @@ import type { TransactionalStore } from './transactional-appends.js';
 
 type Points = readonly [before: Failpoint, answered: Failpoint];
 
+const CHECKPOINT: Points = ['ckpt.made', 'ckpt.made.ack'];
+
 /**
  * By the type of an append's first event: the failpoint before the append is written, and the one before it is
- * answered.
+ * answered. A checkpoint goes with what is said of its keys.
  */
 const APPENDS: Readonly<Record<string, Points>> = {
   ActionSubmitted: ['gate.t1', 'gate.t1.ack'],
@@ -29,6 +31,9 @@ const APPENDS: Readonly<Record<string, Points>> = {
   ExecutionFinished: ['exec.t4', 'exec.t4.ack'],
   ActionWitnessed: ['exec.t5', 'exec.t5.ack'],
   DeedSealed: ['seal.signed', 'seal.ack'],
+  CheckpointKeyAnnounced: CHECKPOINT,
+  CheckpointKeyWithdrawn: CHECKPOINT,
+  CheckpointMade: CHECKPOINT,
 };
 
 const SEALING = ['seal.before', 'seal.signed', 'seal.ack'] as const;

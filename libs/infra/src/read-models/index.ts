@@ -19,6 +19,8 @@ export { ApprovalRow } from './approvals/approval.row.js';
 export { HourlyCountRow } from './insights/hourly-count.row.js';
 export { HourlyTotalRow } from './insights/hourly-total.row.js';
 export type { ActionCount, CountedBy, CountedPeriod } from './insights/hourly-reads.js';
+export { CheckpointRow, checkpointRowId } from './ledger/checkpoint.row.js';
+export { SignedTreeReads } from './ledger/signed-tree-reads.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';
 export { type LocalProjection, LocalProjections } from './local-projections.js';

@@ -10,6 +10,7 @@ export const PROJECTION_NAMES = [
   'agents',
   'security_events',
   'public_events',
+  'checkpoints',
 ] as const;
 export type ProjectionName = (typeof PROJECTION_NAMES)[number];
 

@@ -11,6 +11,7 @@ import { ActionRow } from './gate/action.row.js';
 import { ApprovalRow } from './approvals/approval.row.js';
 import { HourlyCountRow } from './insights/hourly-count.row.js';
 import { HourlyTotalRow } from './insights/hourly-total.row.js';
+import { CheckpointRow } from './ledger/checkpoint.row.js';
 import { DeedRow } from './ledger/deed.row.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
@@ -61,6 +62,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       ApprovalRow,
       HourlyCountRow,
       HourlyTotalRow,
+      CheckpointRow,
       DeedRow,
       ConnectorRow,
       PolicyRow,

@@ -1,0 +1,226 @@
+import {
+  consistencyProof,
+  encodeCheckpoint,
+  formatNote,
+  isConsistent,
+  knownKey,
+  parseSignedNote,
+  rootOfTree,
+  signNote,
+  type SignedNote,
+  type Vkey,
+} from '#libs/crypto';
+import {
+  type Clock,
+  type CommandMetadata,
+  failpoint,
+  ForeseenFault,
+  type OrgId,
+  RevisionConflict,
+  timestampOf,
+} from '../kernel/index.js';
+import type { CheckpointEvent } from './checkpoint.events.js';
+import { rootText, type CheckpointJournal, type CheckpointTail, type SignedTree } from './checkpoint-journal.js';
+import { type CheckpointSigningKeys, kidOf, type SigningKeys } from './checkpoint-keys.js';
+import type { BrokenLedger, BrokenLedgers, LedgerBreakReason } from './checkpoint.ports.js';
+import type { LedgerReader } from './ledger-reader.js';
+import { AlteredDeed, type GrownTree, type LedgerTrees } from './ledger-tree.js';
+
+/** Of one organization; another process that signs at the same time wins at most as often. */
+const MAX_CONFLICTS = 4;
+
+/** The ledger does not continue what was signed: nothing is signed until an operator has looked. */
+export class LedgerInconsistent extends ForeseenFault {
+  override readonly name = 'LedgerInconsistent';
+  constructor(readonly broken: BrokenLedger) {
+    super(
+      `the ledger of ${broken.org} does not continue what was signed (${broken.reason}: ${broken.size} deeds, ` +
+        `${broken.signedSize} signed); see docs/checkpoints.md`,
+    );
+  }
+}
+
+/** The newest checkpoint; `isNew` where this call made it. */
+export interface NewestCheckpoint {
+  readonly signed: SignedTree;
+  readonly isNew: boolean;
+}
+
+export interface CheckpointMakerParts {
+  readonly ledger: Pick<LedgerReader, 'lastSeq'>;
+  readonly trees: Pick<LedgerTrees, 'grownTo' | 'madeAnew'>;
+  readonly journal: Pick<CheckpointJournal, 'tail' | 'append'>;
+  readonly keys: Pick<CheckpointSigningKeys, 'signing'>;
+  readonly broken: BrokenLedgers;
+  readonly clock: Clock;
+  /** Of a first checkpoint: `<host>/ledger/<org id>`. */
+  readonly originOf: (org: OrgId) => string;
+}
+
+/**
+ * Signs the root of a ledger as it is now. Before it signs, it proves to itself that the tree extends the one it signed
+ * last, as a witness would: from the hashes, never by what must be so.
+ */
+export class CheckpointMaker {
+  constructor(private readonly parts: CheckpointMakerParts) {}
+
+  /**
+   * @returns null before the first deed
+   * @throws {LedgerInconsistent} nothing was signed, and nothing is until an operator ends that
+   */
+  async make(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    const known = await this.parts.broken.of(org);
+    if (known !== null) throw new LedgerInconsistent(known);
+    return this.makeAnyway(org, metadata);
+  }
+
+  /** As {@link make}, for the operator who looks again at a ledger that was found broken: it ends where nothing is. */
+  async lookAgain(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    const made = await this.makeAnyway(org, metadata);
+    await this.parts.broken.remove(org);
+    return made;
+  }
+
+  /**
+   * Accepts that the ledger does not go on from what was signed, and begins another tree with an origin of its own: under
+   * the old one there would be two histories. Where nothing is broken it changes nothing, and a deed that was altered makes
+   * no leaf of any tree.
+   */
+  async acceptBreak(org: OrgId, reason: string, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    try {
+      return await this.lookAgain(org, metadata);
+    } catch (error) {
+      if (!(error instanceof LedgerInconsistent) || error.broken.reason === 'altered_deed') throw error;
+    }
+    const tail = await this.parts.journal.tail(org);
+    if (tail.last !== null) {
+      const { origin, size, root } = tail.last.checkpoint;
+      const broken = { origin, size, root: rootText(root) };
+      const data = { org, origin: originAfter(origin), broken, reason, at: metadata.now };
+      await this.parts.journal.append(org, tail, [{ type: 'LedgerBreakAccepted', data }], metadata);
+    }
+    return this.lookAgain(org, metadata);
+  }
+
+  private async makeAnyway(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    for (let conflicts = 0; ; conflicts += 1) {
+      try {
+        return await this.attempt(org, metadata);
+      } catch (error) {
+        if (!(error instanceof RevisionConflict) || conflicts === MAX_CONFLICTS) throw error;
+      }
+    }
+  }
+
+  private async attempt(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    const { journal, ledger } = this.parts;
+    const tail = await journal.tail(org);
+    // After the tail: what it signed was in the ledger before.
+    const size = await ledger.lastSeq(org);
+    const last = tail.last?.checkpoint ?? null;
+    if (last !== null && size < last.size) throw await this.brokenBy(org, 'shorter', size, last.size);
+    if (size === 0) return null;
+    const root = await this.provenRoot(org, tail, size);
+    if (tail.last !== null && size === tail.last.checkpoint.size) return { signed: tail.last, isNew: false };
+    await failpoint('ckpt.tiles');
+    const signed = await this.sign(org, tail, { size, root }, metadata);
+    return { signed, isNew: true };
+  }
+
+  /** The root of so many deeds, proven to extend what was signed last. */
+  private async provenRoot(org: OrgId, { last }: CheckpointTail, size: number): Promise<Uint8Array> {
+    const { trees } = this.parts;
+    try {
+      const root = await rootExtending(await trees.grownTo(org, size), last, size);
+      // What is stored may be at fault, and not the ledger: only the ledger itself is asked then.
+      const proven = root ?? (await rootExtending(await trees.madeAnew(org, size), last, size));
+      if (proven !== null) return proven;
+    } catch (error) {
+      if (!(error instanceof AlteredDeed)) throw error;
+      throw await this.brokenBy(org, 'altered_deed', size, last?.checkpoint.size ?? 0);
+    }
+    throw await this.brokenBy(org, 'other_root', size, last?.checkpoint.size ?? 0);
+  }
+
+  private async brokenBy(
+    org: OrgId,
+    reason: LedgerBreakReason,
+    size: number,
+    signedSize: number,
+  ): Promise<LedgerInconsistent> {
+    const since = timestampOf(this.parts.clock.nowMs());
+    const broken = { org, reason, size, signedSize, since };
+    await this.parts.broken.add(broken);
+    return new LedgerInconsistent(broken);
+  }
+
+  private async sign(
+    org: OrgId,
+    tail: CheckpointTail,
+    tree: { readonly size: number; readonly root: Uint8Array },
+    metadata: CommandMetadata,
+  ): Promise<SignedTree> {
+    const { journal, keys, originOf } = this.parts;
+    const origin = tail.origin ?? originOf(org);
+    const keysNow = await keys.signing(origin);
+    const checkpoint = { origin, ...tree };
+    const note = formatNote(
+      signNote(
+        encodeCheckpoint(checkpoint),
+        keysNow.signers.map(({ signer }) => signer),
+      ),
+    );
+    const at = metadata.now;
+    const data = { org, origin, size: tree.size, root: rootText(tree.root), note, at };
+    const acts = keyActs({ org, origin, at }, tail, keysNow);
+    await journal.append(org, tail, [...acts, { type: 'CheckpointMade', data }], metadata);
+    return { checkpoint, note, at };
+  }
+}
+
+/** Null where the tree does not extend what was signed. */
+const rootExtending = async (
+  { hashes }: GrownTree,
+  last: SignedTree | null,
+  size: number,
+): Promise<Uint8Array | null> => {
+  const root = await rootOfTree(hashes, size);
+  if (last === null) return root;
+  const { size: from, root: fromRoot } = last.checkpoint;
+  const proof = await consistencyProof(hashes, from, size);
+  return isConsistent({ from, to: size, fromRoot, toRoot: root, proof }) ? root : null;
+};
+
+/** What the organization's chain says of the keys: which sign from this checkpoint on, and which no more. */
+const keyActs = (
+  about: { readonly org: OrgId; readonly origin: string; readonly at: string },
+  { last }: CheckpointTail,
+  { signers, ended }: SigningKeys,
+): readonly CheckpointEvent[] => {
+  const before = last === null ? null : parseSignedNote(Buffer.from(last.note));
+  const signedBefore = (vkey: Vkey): boolean => before !== null && hasSigned(before, vkey);
+  const announced = signers.flatMap(({ key, signer }): CheckpointEvent[] => {
+    const { publicKey: public_key, activatedAt: activated_at } = key;
+    const data = { kid: kidOf(public_key), alg: 'Ed25519' as const, public_key, activated_at };
+    return signedBefore(signer.vkey) ? [] : [{ type: 'CheckpointKeyAnnounced', data: { ...about, ...data } }];
+  });
+  const withdrawn = ended.flatMap(({ key: { publicKey: public_key }, vkey }): CheckpointEvent[] => {
+    const data = { kid: kidOf(public_key), public_key };
+    return signedBefore(vkey) ? [{ type: 'CheckpointKeyWithdrawn', data: { ...about, ...data } }] : [];
+  });
+  return [...announced, ...withdrawn];
+};
+
+const hasSigned = ({ text, signatures }: SignedNote, vkey: Vkey): boolean => {
+  const known = knownKey(vkey);
+  return signatures.some(
+    ({ keyName, keyId, signature }) =>
+      keyName === known.keyName && keyId === known.keyId && known.verify(text, signature),
+  );
+};
+
+/** `<host>/ledger/<org id>`, and then `<host>/ledger/<org id>/1` and so on. */
+const originAfter = (origin: string): string => {
+  const [, base = origin, number = '0'] = /^(.*\/ledger\/[^/]+)(?:\/(\d+))?$/.exec(origin) ?? [];
+  return `${base}/${Number(number) + 1}`;
+};

@@ -1,0 +1,101 @@
+import {
+  consistencyProof,
+  encodeTlogProof,
+  inclusionProof,
+  isSameHash,
+  type LedgerRange,
+  ledgerRange,
+  type NodeHashes,
+  parseSignedNote,
+  rootOfTree,
+  TileError,
+} from '#libs/crypto';
+import { DomainError, type OrgId, StoreUnavailable } from '../kernel/index.js';
+import type { CheckpointJournal, SignedTree } from './checkpoint-journal.js';
+import type { LedgerTrees } from './ledger-tree.js';
+
+/** Checkpoints by their size. */
+export abstract class SignedTreeRows {
+  abstract ofSize(org: OrgId, origin: string, size: number): Promise<SignedTree | null>;
+}
+
+/** What binds a bundle's deeds to a checkpoint: its note, and the roots of what lies left and right of them. */
+export interface CoveringCheckpoint extends Pick<LedgerRange, 'size' | 'left' | 'right'> {
+  readonly note: string;
+}
+
+/** Proofs in the trees that were signed. Each is checked against the signed root before anybody gets it. */
+export class LedgerProofs {
+  constructor(
+    private readonly journal: Pick<CheckpointJournal, 'tail'>,
+    private readonly trees: Pick<LedgerTrees, 'stored'>,
+    private readonly rows: SignedTreeRows,
+  ) {}
+
+  /** Null where nothing was signed yet. */
+  async newest(org: OrgId): Promise<SignedTree | null> {
+    return (await this.journal.tail(org)).last;
+  }
+
+  /** The checkpoint of exactly this size, of the tree that is signed now. */
+  async ofSize(org: OrgId, size: number): Promise<SignedTree | null> {
+    const { last } = await this.journal.tail(org);
+    if (last === null || last.checkpoint.size < size) return null;
+    return last.checkpoint.size === size ? last : this.rows.ofSize(org, last.checkpoint.origin, size);
+  }
+
+  /** The proof that a deed is in the tree (tlog-proof, version 1); null where no checkpoint covers it yet. */
+  async ofDeed(org: OrgId, seq: number): Promise<string | null> {
+    const signed = await this.covers(org, seq);
+    if (signed === null) return null;
+    const { size } = signed.checkpoint;
+    const proof = await this.read(org, signed, (hashes) => inclusionProof(hashes, seq - 1, size));
+    return encodeTlogProof({ extra: null, index: seq - 1, proof, note: parseSignedNote(Buffer.from(signed.note)) });
+  }
+
+  /**
+   * That the tree of size `to` continues the one of size `from`.
+   * @throws {DomainError} `validation_failed` for sizes that no signed tree has
+   */
+  async consistency(org: OrgId, from: number, to: number): Promise<readonly Uint8Array[]> {
+    const last = await this.newest(org);
+    if (last === null || to > last.checkpoint.size) throw sizeProblem('to', 'must not be above the newest checkpoint');
+    if (from > to) throw sizeProblem('from', 'must not be above to: a tree only grows');
+    return this.read(org, last, (hashes) => consistencyProof(hashes, from, to));
+  }
+
+  /** For a bundle of the deeds `first` to `last`; null where no checkpoint covers them. */
+  async covering(org: OrgId, first: number, last: number): Promise<CoveringCheckpoint | null> {
+    const signed = await this.covers(org, last);
+    if (signed === null) return null;
+    const { size } = signed.checkpoint;
+    const { left, right } = await this.read(org, signed, (hashes) => ledgerRange(hashes, { first, last, size }));
+    return { note: signed.note, size, left, right };
+  }
+
+  private async covers(org: OrgId, seq: number): Promise<SignedTree | null> {
+    const newest = await this.newest(org);
+    return newest !== null && newest.checkpoint.size >= seq ? newest : null;
+  }
+
+  /**
+   * Asks the stored hashes, once they lead to the signed root.
+   * @throws {StoreUnavailable} when they do not, as while they are made anew
+   */
+  private async read<Proof>(
+    org: OrgId,
+    { checkpoint: { size, root } }: SignedTree,
+    ask: (hashes: NodeHashes) => Promise<Proof>,
+  ): Promise<Proof> {
+    const tree = await this.trees.stored(org);
+    try {
+      if (tree.size >= size && isSameHash(await rootOfTree(tree.hashes, size), root)) return await ask(tree.hashes);
+    } catch (error) {
+      if (!(error instanceof TileError)) throw error;
+    }
+    throw new StoreUnavailable(`the stored hashes of the tree of ${org} do not lead to the root that was signed`);
+  }
+}
+
+const sizeProblem = (param: string, problem: string): DomainError =>
+  new DomainError('validation_failed', { param, message: `The parameter ${param} ${problem}.` });

@@ -1,0 +1,31 @@
+import { type Timestamp, timestampOf } from '#libs/domain/kernel';
+import type { CheckpointEvent } from '#libs/domain/ledger';
+import fc from 'fast-check';
+import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
+import { testId } from './given-log.js';
+
+const instant: fc.Arbitrary<Timestamp> = fc.integer({ min: 0, max: 253_402_300_799_999 }).map(timestampOf);
+
+/** What is recorded of an organization's tree, with any text in it. */
+export const checkpointStream = (text: fc.Arbitrary<string>): fc.Arbitrary<ArbitraryStream> => {
+  const org = testId('org', 1);
+  const origin = fc.constantFrom(`example.org/ledger/${org}`, `example.org/ledger/${org}/1`);
+  const about = { org: fc.constant(org), origin, at: instant };
+  const tree = { size: fc.nat(20), root: text };
+  const key = { kid: text, public_key: text };
+  const events: EventArbitraries<CheckpointEvent> = {
+    CheckpointMade: fc.record({ ...about, ...tree, note: text }),
+    CheckpointKeyAnnounced: fc.record({
+      ...about,
+      ...key,
+      alg: fc.constant('Ed25519' as const),
+      activated_at: instant,
+    }),
+    CheckpointKeyWithdrawn: fc.record({ ...about, ...key }),
+    LedgerBreakAccepted: fc.record({ ...about, broken: fc.record({ origin: text, ...tree }), reason: text }),
+  };
+  return fc.array(anyOf(events), { minLength: 1, maxLength: 6 }).map((made) => ({
+    stream: `checkpoints-${org}`,
+    events: made,
+  }));
+};
