@@ -1,5 +1,5 @@
 import { CreateAdminKey, CreateOrganization } from '#libs/domain/agents/handlers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { operatorMetadata } from '#libs/domain/kernel';
 import { isChanging } from '../../apps/api/src/http/csrf.js';
 import { type Browser, PeopleBench } from '../support/people-bench.js';
@@ -107,8 +107,19 @@ beforeAll(async () => {
     'an owner of another organization': { browser: other.owner, key: null },
     'an admin key of another organization': { browser: null, key: other.adminKey },
   };
+  for (const key of [adminKey, other.adminKey]) await checkpointOf(key);
 });
 afterAll(() => bench?.close());
+
+/** Of what was sealed so far: without one there is none to read. */
+const checkpointOf = (key: string): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const init = { method: 'POST', headers: { Authorization: `Bearer ${key}` } };
+      expect((await fetch(`${bench.url}/v1/ledger/checkpoint`, init)).status).toBe(200);
+    },
+    { timeout: 20_000 },
+  );
 
 const agentKeyWith = async (scopes: readonly string[]): Promise<string> => {
   const made = await furnisher.make('POST', '/v1/agents', { name: scopes.join(' ').slice(0, 60), key: { scopes } });

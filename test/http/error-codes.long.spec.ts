@@ -15,6 +15,7 @@ import { GATE, SEALED_AGAIN, UNGOVERNED, UNSEALED } from './error-codes/gate.ref
 import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
 import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
 import { INSIGHTS } from './error-codes/insights.refusals.js';
+import { LEDGER } from './error-codes/ledger.refusals.js';
 import { INTENTS } from './error-codes/intents.refusals.js';
 import { MCP } from './error-codes/mcp.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
@@ -94,6 +95,7 @@ for (const group of [
   INSIGHTS,
   PASSKEYS,
   ...PEOPLE,
+  LEDGER,
   LINKS_AFTER_TOO_MANY,
   CONNECTORS,
   AGENTS,

@@ -274,6 +274,23 @@ describe('the stored hashes', () => {
   });
 });
 
+describe('a comparison of the stored hashes with the ledger', () => {
+  it('finds none that is another, and names each that was altered or lost', async () => {
+    const org = await scene.organization(600);
+    await service.make(org);
+    expect(await service.trees.differences(org)).toEqual({ size: 600, tiles: [], isFrontierSame: true });
+    await scene.pool.query(`delete from ledger.tiles where org = $1 and index = 1`, [org]);
+    await scene.pool.query(
+      `update ledger.frontiers set hashes = set_byte(hashes, 0, get_byte(hashes, 0) # 1) where org = $1`,
+      [org],
+    );
+    const tiles = [{ level: 0, index: 1 }];
+    expect(await service.trees.differences(org)).toEqual({ size: 600, tiles, isFrontierSame: false });
+    await service.trees.madeAnew(org, 600);
+    expect(await service.trees.differences(org)).toEqual({ size: 600, tiles: [], isFrontierSame: true });
+  });
+});
+
 describe('proofs', () => {
   it('bind every deed to the newest checkpoint, and the newest to every earlier tree', async () => {
     const org = await scene.organization(40);

@@ -29,7 +29,18 @@ import {
   type Position,
   SeenHeads,
 } from '#libs/domain/kernel';
-import { LedgerTails, RetentionReach, SealKeyAdministration, type Sealer } from '#libs/domain/ledger';
+import {
+  BrokenLedgers,
+  CheckpointJournal,
+  CheckpointMaker,
+  CheckpointSigningKeys,
+  LedgerTails,
+  LedgerTrees,
+  RetentionReach,
+  SealKeyAdministration,
+  type Sealer,
+} from '#libs/domain/ledger';
+import { checkpointsOf } from '#libs/infra/deployment';
 import { organizationDecider } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
@@ -156,7 +167,7 @@ export class ApiBench {
       onConnectionLost: () => undefined,
     });
     const pool = new pg.Pool({ connectionString, max: 2 });
-    await installSchemas(pool, ['vault', 'idempotency', 'connector_health', 'tool_definitions']);
+    await installSchemas(pool, ['vault', 'ledger', 'idempotency', 'connector_health', 'tool_definitions']);
     const bench = new ApiBench(readModels, store, pool, door);
     await bench.makeOrganization();
     const ports: DynamicModule = {
@@ -230,7 +241,12 @@ export class ApiBench {
     const { streams, runner } = ledger;
     const randomness = new SystemRandomness();
     const clock = new SystemClock();
-    const vault = new PostgresVault(this.pool, new VaultCipher(randomBytes(32), randomness));
+    const cipher = new VaultCipher(randomBytes(32), randomness);
+    const vault = new PostgresVault(this.pool, cipher);
+    const checkpoints = checkpointsOf({
+      database: { store, durable: this.pool },
+      ...{ secrets: { cipher }, runner, streams, clock, randomness, baseUrl: 'https://ags.example.com' },
+    });
     const egress = new EgressDoor(this.door);
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
@@ -261,6 +277,11 @@ export class ApiBench {
       { provide: Logger, useValue: this.logger },
       { provide: PolicyJudge, useValue: new PolicyJudge(new CompiledPolicies(streams), this.logger) },
       { provide: SealKeyAdministration, useValue: new SealKeyAdministration(runner, streams, ledger.keys) },
+      { provide: CheckpointSigningKeys, useValue: checkpoints.keys },
+      { provide: CheckpointJournal, useValue: checkpoints.journal },
+      { provide: LedgerTrees, useValue: checkpoints.trees },
+      { provide: BrokenLedgers, useValue: checkpoints.broken },
+      { provide: CheckpointMaker, useValue: checkpoints.maker },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
       { provide: ConnectorStreams, useValue: connectors },

@@ -4,6 +4,7 @@ import { executionPatienceFor, sealingPatienceFor } from '#libs/domain/gate';
 import { ONLY_STREAM, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
 import type { Deployment } from '#libs/infra/deployment';
+import { PostgresBrokenLedgers } from '#libs/infra/ledger';
 import { freeBytesAt } from '#libs/infra/runtime';
 import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
 import { AgentRoutesModule } from './agents/agent-routes.module.js';
@@ -14,6 +15,7 @@ import { ConnectorsModule } from './connectors/connectors.module.js';
 import { EventsModule } from './events/events.module.js';
 import { GateModule } from './gate/gate.module.js';
 import {
+  checkpointsCheck,
   databaseCheck,
   diskCheck,
   eventStoreCheck,
@@ -114,5 +116,6 @@ const healthChecksOf = ({
     patienceMs: sealingPatienceFor(gateSettings.sweepIntervalMs),
     clock,
   }),
+  checkpointsCheck(new PostgresBrokenLedgers(durable)),
   signInCheck(people.misses, clock),
 ];

@@ -75,6 +75,8 @@ const OPERATOR_ERRORS: Readonly<Record<string, Omit<Explanation, 'message'>>> = 
   UnknownEventType: { code: 'event_store_unusable', exitCode: EXIT.unusable },
   UnknownPosition: { code: 'usage', exitCode: EXIT.unusable },
   ForeignStore: { code: 'event_store_unusable', exitCode: EXIT.refused },
+  LedgerInconsistent: { code: 'ledger_inconsistent', exitCode: EXIT.refused },
+  AlteredDeed: { code: 'ledger_inconsistent', exitCode: EXIT.refused },
   LogsDiffer: { code: 'event_store_unusable', exitCode: EXIT.refused },
   SourceWentOn: { code: 'conflict', exitCode: EXIT.refused },
   WrongEventStore: { code: 'event_store_unusable', exitCode: EXIT.unusable },

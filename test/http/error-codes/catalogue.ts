@@ -35,6 +35,7 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
     409,
     'invalid_request_error',
     `approval_expired conflict idempotency_key_in_use last_owner credentials_missing witness_not_configured
+     ledger_inconsistent
      approval_decided already_countersigned context_changed action_executing undo_unavailable undo_plan_stale
      already_undone undo_conflict suggestion_stale shadow_slot_taken suggestion_decided observe_not_enabled`,
   ],

@@ -7,7 +7,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import type { LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
+import type { BrokenLedgers, LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import type { CodeMisses } from '#libs/domain/people';
 import { SCARCE_SPACE_BYTES, spaceText } from '#libs/infra/runtime';
 import { TimeInLog } from './time-in-log.js';
@@ -155,6 +155,12 @@ export const sealingCheck = ({ hasActiveKey, parked, unsealed, ...log }: Sealing
     },
   };
 };
+
+/** `degraded` while a ledger does not continue what was signed: nothing is signed for it until an operator has looked. */
+export const checkpointsCheck = (broken: Pick<BrokenLedgers, 'all'>): HealthCheck => ({
+  name: 'checkpoints',
+  check: async () => ((await broken.all()).length === 0 ? 'ok' : 'degraded'),
+});
 
 /**
  * `degraded`, and an error in the log, while so many codes were wrong all over the deployment that none is accepted

@@ -31,8 +31,9 @@ export class AttentionReader {
     active: readonly BoundedAgent[],
   ): Promise<JsonObject[]> {
     const { org } = organization;
-    const [ledger, mismatches, expiring, copied, budgets, blind, failing, held] = await Promise.all([
+    const [ledger, broken, mismatches, expiring, copied, budgets, blind, failing, held] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
+      this.rows.broken(org),
       this.rows.mismatches(org, window),
       this.rows.expiring(org),
       this.passkeys.of(organization),
@@ -41,6 +42,9 @@ export class AttentionReader {
       this.connectors.failing(org),
       this.connectors.held(org),
     ]);
-    return attentionOf({ organization, ledger, mismatches, expiring, copied, budgets, blind, failing, held });
+    return attentionOf({
+      ...{ organization, ledger, broken, mismatches, expiring },
+      ...{ copied, budgets, blind, failing, held },
+    });
   }
 }

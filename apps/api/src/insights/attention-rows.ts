@@ -1,15 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type OrgId, timestampOf } from '#libs/domain/kernel';
+import { type BrokenLedger, BrokenLedgers } from '#libs/domain/ledger';
 import { ActionRow, ApprovalRow, type CountedPeriod, ReadModels } from '#libs/infra/read-models';
 import { ATTENTION_MAX, EXPIRING_MS } from './attention.js';
 
-/** Actions and approvals that need a person. */
+/** Actions and approvals that need a person, and the ledger where it does. */
 @Injectable()
 export class AttentionRows {
   constructor(
     private readonly readModels: ReadModels,
     private readonly clock: Clock,
+    private readonly brokenLedgers: BrokenLedgers,
   ) {}
+
+  broken(org: OrgId): Promise<BrokenLedger | null> {
+    return this.brokenLedgers.of(org);
+  }
 
   async mismatches(org: OrgId, { from, to }: CountedPeriod): Promise<readonly ActionRow[]> {
     const rows = this.readModels

@@ -7,6 +7,7 @@ import { attentionOf, type AttentionSources } from './attention.js';
 const calm = {
   organization: { org: TEST_ORG, status: 'started', stop: null } as unknown as LivingOrganization,
   ledger: { result: 'intact', reason: null, first_bad_seq: null },
+  broken: null,
   mismatches: [],
   expiring: [],
   copied: [],
@@ -42,6 +43,14 @@ describe('what needs attention', () => {
     );
   });
 
+  it('is a ledger that does not continue what was signed, before all but a broken chain', () => {
+    const broken = { org: TEST_ORG, reason: 'shorter', size: 6, signedSize: 10, since: at } as const;
+    expect(attentionOf({ ...calm, broken, mismatches: [mismatch(1)] })[0]).toEqual({
+      ...{ kind: 'ledger_inconsistent', ids: [TEST_ORG], reason: 'shorter' },
+      ...{ size: 6, signed_size: 10, since: at },
+    });
+  });
+
   it('is told the most pressing kind first, with its data', () => {
     const by = { type: 'user', id: testId('usr', 1) } as const;
     const organization = { ...calm.organization, status: 'stopped', stop: { at, by } } as LivingOrganization;
@@ -50,6 +59,7 @@ describe('what needs attention', () => {
       attentionOf({
         organization,
         ledger,
+        broken: null,
         mismatches: [mismatch(1)],
         expiring: [expiring],
         copied: [{ passkey: testId('pky', 1), user: testId('usr', 2), fellAt: at }],

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 import { budgetIdOf, budgetOwnerOf, CALLS } from '#libs/domain/gate';
 import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
-import type { LedgerCheck } from '#libs/domain/ledger';
+import type { BrokenLedger, LedgerCheck } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import type { BlindConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
 import type { CopiedPasskey } from './copied-passkeys.js';
@@ -17,6 +17,8 @@ export const EXPIRING_MS = 30 * 60_000;
 export interface AttentionSources {
   readonly organization: LivingOrganization;
   readonly ledger: Pick<LedgerCheck, 'result' | 'reason' | 'first_bad_seq'>;
+  /** Where the ledger does not continue what was signed. */
+  readonly broken: BrokenLedger | null;
   /** Connectors whose change log is not read as it should be, those of which some is lost first. */
   readonly blind: readonly BlindConnector[];
   /** With the verdict MISMATCH, newest first. */
@@ -40,6 +42,7 @@ export interface AttentionSources {
 export const attentionOf = (sources: AttentionSources): JsonObject[] =>
   [
     ...brokenChain(sources),
+    ...inconsistentLedger(sources),
     ...stoppedOrganization(sources),
     ...sources.blind.map(unreadLog),
     ...sources.mismatches.map(({ id, tool, createdAt, folded }) => ({
@@ -76,6 +79,20 @@ const brokenChain = ({ ledger, organization }: AttentionSources): JsonObject[] =
   ledger.result === 'broken'
     ? [{ kind: 'chain_broken', ids: [organization.org], reason: ledger.reason, first_bad_seq: ledger.first_bad_seq }]
     : [];
+
+const inconsistentLedger = ({ broken }: AttentionSources): JsonObject[] =>
+  broken === null
+    ? []
+    : [
+        {
+          kind: 'ledger_inconsistent',
+          ids: [broken.org],
+          reason: broken.reason,
+          size: broken.size,
+          signed_size: broken.signedSize,
+          since: broken.since,
+        },
+      ];
 
 const stoppedOrganization = ({ organization }: AttentionSources): JsonObject[] =>
   organization.status === 'stopped'

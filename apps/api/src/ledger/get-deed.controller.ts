@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { COSE_MEDIA_TYPE, type DeedBody } from '#libs/crypto';
+import { COSE_MEDIA_TYPE } from '#libs/crypto';
 import { DomainError } from '#libs/domain/kernel';
 import type { StoredDeed } from '#libs/domain/ledger';
 import type { Principal } from '../http/authenticator.port.js';
@@ -8,6 +8,7 @@ import { isTagKnown } from '../http/entity-tag.js';
 import { Caller } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
 import { CoseForm } from './cose-form.js';
+import { isVisible } from './deed-visibility.js';
 import { StoredDeeds } from './stored-deeds.js';
 import { wantsCose } from './wants-cose.js';
 
@@ -63,10 +64,3 @@ export class GetDeedController {
     return isCose ? this.cose.of(deed) : Buffer.from(deed.body);
   }
 }
-
-/**
- * An agent sees the deeds of its own actions only (docs/api-conventions.md); the deed of another agent is answered like
- * one that does not exist.
- */
-const isVisible = ({ kind, body }: StoredDeed, caller: Principal): boolean =>
-  caller.kind !== 'agent' || (kind !== 'admin' && (JSON.parse(body) as DeedBody).who.agent === caller.agent);

@@ -2,21 +2,29 @@ import { Module } from '@nestjs/common';
 import { Clock, EventStore, PayloadStore } from '#libs/domain/kernel';
 import {
   CheckLedger,
+  CheckpointJournal,
   DeedEvidence,
+  LedgerProofs,
   LedgerReader,
+  LedgerTrees,
+  MakeCheckpointHandler,
   RetentionReach,
   SealFileHandler,
   SealKeyAdministration,
   StartExportHandler,
 } from '#libs/domain/ledger';
+import { ProjectionWaiter, ReadModels, SignedTreeReads } from '#libs/infra/read-models';
 import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { ListAnswers } from '../lists/list-answers.js';
 import { AwaitDeed } from './await-deed.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
+import { CheckpointKeysController } from './checkpoint-keys.controller.js';
+import { CheckpointsController } from './checkpoints.controller.js';
 import { CoseForm } from './cose-form.js';
 import { DeedEvidenceController } from './deed-evidence.controller.js';
 import { DeedExport } from './deed-export.js';
+import { DeedProofController } from './deed-proof.controller.js';
 import { ExportDeedsController } from './export-deeds.controller.js';
 import { FindDeedHandler } from './find-deed.query-handler.js';
 import { FindActionDeedsHandler } from './find-action-deeds.query-handler.js';
@@ -36,6 +44,9 @@ import { StoredDeeds } from './stored-deeds.js';
     CheckLedgerController,
     SealFileController,
     SealKeysController,
+    CheckpointsController,
+    CheckpointKeysController,
+    DeedProofController,
   ],
   providers: [
     ListAnswers,
@@ -60,6 +71,13 @@ import { StoredDeeds } from './stored-deeds.js';
       useFactory: (ledger: LedgerReader, keys: SealKeyAdministration, clock: Clock) =>
         new CheckLedger(ledger, keys, clock),
     },
+    {
+      provide: LedgerProofs,
+      inject: [CheckpointJournal, LedgerTrees, ReadModels, ProjectionWaiter],
+      useFactory: (journal: CheckpointJournal, trees: LedgerTrees, rows: ReadModels, waiter: ProjectionWaiter) =>
+        new LedgerProofs(journal, trees, new SignedTreeReads(rows, waiter)),
+    },
+    MakeCheckpointHandler,
     CoseForm,
     ChangeDeeds,
     { provide: BuildFacts, useFactory: () => readBuildFacts() },

@@ -36,6 +36,10 @@ describe('--trust', () => {
     },
   );
 
+  it.each(['/1', '/12'])('knows the next tree of an organization whose break was accepted: %s', (number) => {
+    expect(known('governance.example', `${ORIGIN}${number}`)).toBe(1);
+  });
+
   it('takes the one key under the name of each origin', () => {
     const [key] = new TrustedLogs([], [parseTrustedService('governance.example', text)]).keysOf(ORIGIN);
     expect(key?.vkey).toEqual(log.signer.vkey);
@@ -50,6 +54,9 @@ describe('--trust', () => {
     `governance.example.evil/ledger/${ORG}`,
     `evil/governance.example/ledger/${ORG}`,
     `governance.example/ledger/${ORG}/more`,
+    `governance.example/ledger/${ORG}/0`,
+    `governance.example/ledger/${ORG}/100`,
+    `governance.example/ledger/${ORG}/1/2`,
     `governance.example/ledger/${ORG} `,
     `governance.example/other/${ORG}`,
     'governance.example/ledger/anything',

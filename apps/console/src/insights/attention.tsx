@@ -85,13 +85,9 @@ const firstOf = ({ ids }: Attention, prefix: string): string => ids.find((id) =>
 const Told = ({ item }: { readonly item: Attention }) => {
   switch (item.kind) {
     case 'chain_broken':
-      return (
-        <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="View deeds">
-          The chain of deeds is broken
-          {item.first_bad_seq === null || item.first_bad_seq === undefined ? '' : ` at #${item.first_bad_seq}`}:{' '}
-          {item.reason ?? 'the check failed'}. Tell the operator.
-        </NeedLine>
-      );
+      return <BrokenChain item={item} />;
+    case 'ledger_inconsistent':
+      return <InconsistentLedger item={item} />;
     case 'org_stopped':
       return (
         <NeedLine icon="octagon" tone="bad" to="/actions?decision=deny" step="View denied calls">
@@ -152,6 +148,21 @@ const Told = ({ item }: { readonly item: Attention }) => {
       return null;
   }
 };
+
+const BrokenChain = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="View deeds">
+    The chain of deeds is broken
+    {item.first_bad_seq === null || item.first_bad_seq === undefined ? '' : ` at #${item.first_bad_seq}`}:{' '}
+    {item.reason ?? 'the check failed'}. Tell the operator.
+  </NeedLine>
+);
+
+const InconsistentLedger = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="View deeds">
+    The ledger does not continue what was signed before: it had {item.size ?? 'fewer'} deeds where{' '}
+    {item.signed_size ?? 'more'} were signed. Nothing more is signed. Tell the operator.
+  </NeedLine>
+);
 
 const CopiedPasskey = ({ user }: { readonly user: string }) => {
   const { me } = useSession();

@@ -45,7 +45,7 @@ export const needsOf = (
   const told = (...kinds: readonly Attention['kind'][]): readonly Need[] =>
     attention.filter(({ kind }) => kinds.includes(kind)).map((item) => ({ is: 'told', item }));
   const needs = [
-    ...told('chain_broken', 'org_stopped', 'slot_invalidated'),
+    ...told('chain_broken', 'ledger_inconsistent', 'org_stopped', 'slot_invalidated'),
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
     ...told('slot_lagging'),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),

@@ -402,6 +402,119 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/service/checkpoint-keys.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every key that ever signed checkpoints, oldest first
+         * @description Not versioned. A key under the name of an organization's origin, which is the first line of its checkpoints, is the verifier
+         *     key of its tree (signed-note, type 0x01). Empty before the first checkpoint. While keys are rotated, two have no
+         *     `retired_at` in the past, and a checkpoint has a line of each. Never a partial list: when the keys cannot be read the answer is 503.
+         */
+        get: operations["getCheckpointKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deeds/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The proof that a deed is in the signed tree
+         * @description A tlog-proof (version 1) for the entry that is the 32 bytes of the deed's `body_hash`, with the newest checkpoint. 404 while no
+         *     checkpoint covers the deed, which takes a minute at most. An agent key gets it for the deeds of its own agent's actions.
+         */
+        get: operations["getDeedProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest checkpoint
+         * @description A signed note over the checkpoint of the organization's ledger (tlog-checkpoint): its origin, its number of deeds and the root of their
+         *     Merkle tree. 404 before the first one.
+         */
+        get: operations["getCheckpoint"];
+        put?: never;
+        /**
+         * Make a checkpoint now
+         * @description One is made each minute in which deeds were sealed; this makes it at once, and answers with the last one where none were.
+         *     Where the ledger does not continue what was signed before, nothing is signed.
+         */
+        post: operations["makeCheckpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The checkpoint of a size
+         * @description Of one size there is one. 404 where the ledger was not signed at exactly this size.
+         */
+        get: operations["getCheckpointOfSize"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/consistency": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The proof that a tree continues an earlier one
+         * @description RFC 6962, section 2.1.2: for whoever has a checkpoint of size `from`, or a bundle of the first `from` deeds, that the tree of size
+         *     `to` begins with the same deeds. Empty from 0, and where both are the same.
+         */
+        get: operations["getConsistencyProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/connectors": {
         parameters: {
             query?: never;
@@ -2579,7 +2692,7 @@ export interface components {
         ReplayId: string;
         PolicyVersionId: string;
         /** @enum {string} */
-        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "passkey_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "recent_sign_in_required" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
+        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "passkey_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "ledger_inconsistent" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "recent_sign_in_required" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
         /** @description Every error of every endpoint. */
         Error: {
             error: {
@@ -3011,6 +3124,45 @@ export interface components {
             complete: boolean;
             /** @description What differs from what people were asked about first, as paths such as `tool_digest`. */
             changed: string[];
+        };
+        CheckpointKeySet: {
+            /** @constant */
+            object: "checkpoint_key_set";
+            keys: components["schemas"]["CheckpointKey"][];
+        };
+        CheckpointKey: {
+            /** @constant */
+            alg: "Ed25519";
+            public_key: components["schemas"]["PublicKey"];
+            activated_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description From then on it signs no checkpoint.
+             */
+            retired_at: string | null;
+        };
+        /** @description 32 bytes in padded base64, as notes and proofs of C2SP write them. */
+        TreeHash: string;
+        Checkpoint: {
+            /** @constant */
+            object: "checkpoint";
+            /** @description The identity of the tree, `<host>/ledger/<org id>`. */
+            origin: string;
+            /** @description The number of deeds. */
+            size: number;
+            root: components["schemas"]["TreeHash"];
+            /** @description What is signed, and the signatures. */
+            note: string;
+            made_at: components["schemas"]["Timestamp"];
+            /** @description Whether this request made it. */
+            is_new: boolean;
+        };
+        ConsistencyProof: {
+            /** @constant */
+            object: "consistency_proof";
+            from: number;
+            to: number;
+            hashes: components["schemas"]["TreeHash"][];
         };
         /** @example crm */
         ConnectorName: string;
@@ -4024,23 +4176,28 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held";
+            kind: "chain_broken" | "ledger_inconsistent" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held";
             /** @description What it is about. Of `approval_expiring` the approval and its action, of `passkey_counter_fell` the passkey and whose it is. */
             ids: string[];
             /**
              * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
-             *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`.
+             *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`. Of `ledger_inconsistent` it is `shorter` (the ledger has
+             *     fewer deeds than were signed), `other_root` or `altered_deed`.
              */
             reason?: string | null;
             /** @description Of `chain_broken`. */
             first_bad_seq?: number | null;
+            /** @description Of `ledger_inconsistent`, the deeds that the ledger had when it was found. */
+            size?: number;
+            /** @description Of `ledger_inconsistent`, the deeds that the last checkpoint is over. */
+            signed_size?: number;
             /** @description Of `org_stopped`. */
             stopped_at?: null | components["schemas"]["Timestamp"];
             /** @description Of `org_stopped`. */
             stopped_by?: null | components["schemas"]["Actor"];
             /** @description Of `slot_invalidated` and `slot_lagging`, how far the decoder is behind the change log; null where nobody can say. */
             lag_bytes?: number | null;
-            /** @description Of `slot_invalidated` and `slot_lagging`. */
+            /** @description Of `ledger_inconsistent`, `slot_invalidated` and `slot_lagging`. */
             since?: components["schemas"]["Timestamp"];
             /** @description Of `mismatch` and `approval_expiring`. */
             tool?: string;
@@ -6834,6 +6991,224 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getCheckpointKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checkpoint key set. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    /** @description Public, five minutes. */
+                    "Cache-Control"?: "public, max-age=300";
+                    /** @description Any page may read the keys. */
+                    "Access-Control-Allow-Origin"?: "*";
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object": "checkpoint_key_set",
+                     *       "keys": [
+                     *         {
+                     *           "alg": "Ed25519",
+                     *           "public_key": "ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+                     *           "activated_at": "2026-10-01T09:00:00.000Z",
+                     *           "retired_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheckpointKeySet"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getDeedProof: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The deed. */
+                id: components["schemas"]["DeedId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The note. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    makeCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+                /** @description Names this request for 24 hours, so that sending it again does not do it again. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest checkpoint. */
+            200: {
+                headers: {
+                    "Service-Idempotent-Replayed": components["headers"]["Service-Idempotent-Replayed"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checkpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Unprocessable"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getCheckpointOfSize: {
+        parameters: {
+            query?: {
+                /** @description The number of deeds that it is over. Left out, the newest. */
+                size?: number;
+            };
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The note. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getConsistencyProof: {
+        parameters: {
+            query?: {
+                /** @description The earlier size. Left out, 0. */
+                from?: number;
+                /** @description The later size, not above the newest checkpoint's. Left out, the newest checkpoint's. */
+                to?: number;
+            };
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsistencyProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
@@ -11854,6 +12229,7 @@ export interface operations {
                      *         "projections": "ok",
                      *         "executions": "ok",
                      *         "sealing": "ok",
+                     *         "checkpoints": "ok",
                      *         "sign_in": "ok"
                      *       }
                      *     }
@@ -11882,6 +12258,7 @@ export interface operations {
                      *         "projections": "ok",
                      *         "executions": "ok",
                      *         "sealing": "ok",
+                     *         "checkpoints": "ok",
                      *         "sign_in": "ok"
                      *       }
                      *     }

@@ -39,6 +39,7 @@ export const ERROR_CODE_VALUES = [
   'statement_refused',
   'row_limit_exceeded',
   'witness_not_configured',
+  'ledger_inconsistent',
   'approval_decided',
   'already_countersigned',
   'context_changed',
@@ -114,6 +115,7 @@ export const PUBLIC_KEY_PATTERN = /^ed25519:[A-Za-z0-9_-]{43}$/;
 export const APPROVAL_STATUS_VALUES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
 export const APPROVAL_DECISION_VALUES = ['approve', 'deny'] as const;
 export const BUDGET_NAME_PATTERN = /^(pol|agt)_[0-9a-z]{26}\/[a-z][a-z0-9_-]{0,63}$/;
+export const TREE_HASH_PATTERN = /^[A-Za-z0-9+/]{43}=$/;
 export const CONNECTOR_NAME_PATTERN = /^[a-z][a-z0-9-]{1,31}$/;
 export const CONNECTOR_TYPE_NAME_VALUES = [
   'rest',

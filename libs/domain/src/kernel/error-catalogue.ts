@@ -100,6 +100,10 @@ export const ERROR_CATALOGUE = {
     409,
     'Checks are not on for this connector. Turn them on before asking for its decoder.',
   ),
+  ledger_inconsistent: request(
+    409,
+    'The ledger does not continue what was signed before, so nothing more is signed. Tell the operator: docs/checkpoints.md says what to do.',
+  ),
   approval_decided: request(409, 'This approval was already decided. Read it again to see how.'),
   already_countersigned: request(409, 'You already countersigned this approval. Another approver must sign next.'),
   context_changed: request(

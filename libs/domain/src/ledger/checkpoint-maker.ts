@@ -34,8 +34,8 @@ export class LedgerInconsistent extends ForeseenFault {
   override readonly name = 'LedgerInconsistent';
   constructor(readonly broken: BrokenLedger) {
     super(
-      `the ledger of ${broken.org} does not continue what was signed (${broken.reason}: ${broken.size} deeds, ` +
-        `${broken.signedSize} signed); see docs/checkpoints.md`,
+      `The ledger of ${broken.org} does not continue what was signed (${broken.reason}: ${broken.size} deeds, ` +
+        `${broken.signedSize} signed), so nothing more is signed. docs/checkpoints.md says what to do.`,
     );
   }
 }
@@ -59,7 +59,7 @@ export interface CheckpointMakerParts {
 
 /**
  * Signs the root of a ledger as it is now. Before it signs, it proves to itself that the tree extends the one it signed
- * last, as a witness would: from the hashes, never by what must be so.
+ * last, as a witness would: from the hashes, never by what must be so (rule DEED-19).
  */
 export class CheckpointMaker {
   constructor(private readonly parts: CheckpointMakerParts) {}

@@ -18,6 +18,7 @@ export * from './departing-request.js';
 export type { LedgerCheck } from './ledger-check.js';
 export { exportDecider } from './export.decider.js';
 export * from './export.events.js';
+export { MakeCheckpoint, MakeCheckpointHandler } from './handlers/make-checkpoint.handler.js';
 export { SealFile, SealFileHandler } from './handlers/seal-file.handler.js';
 export { StartExport, StartExportHandler } from './handlers/start-export.handler.js';
 export * from './ledger-fault.js';

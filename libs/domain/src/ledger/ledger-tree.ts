@@ -8,6 +8,7 @@ import {
   leafHash,
   type NodeHashes,
   type Tile,
+  type TileId,
   TileBuilder,
   TileError,
 } from '#libs/crypto';
@@ -26,14 +27,16 @@ export class AlteredDeed extends Error {
     org: OrgId,
     readonly seq: number,
   ) {
-    super(`deed ${seq} of ${org} is not stored as it was sealed, or does not follow the deed before`);
+    super(
+      `Deed ${seq} of ${org} is not stored as it was sealed, or does not follow the one before. Run \`npm run ags -- audit\`.`,
+    );
   }
 }
 
 /** Another process made the tree grow meanwhile: whoever asks again finds it grown. */
 export class TreeMoved extends StoreUnavailable {
   constructor(org: OrgId) {
-    super(`the tree of ${org} is being made by another process`);
+    super(`The tree of ${org} is being made by another process. Try again in a moment.`);
   }
 }
 
@@ -78,6 +81,21 @@ export class LedgerTrees {
     return this.treeOf(org, await this.grow(org, EMPTY_FRONTIER, size, NO_DEED));
   }
 
+  /** Which of the stored hashes are not those that the ledger gives; the frontier has no place of its own. */
+  async differences(org: OrgId): Promise<TreeDifferences> {
+    const stored = await this.rows.frontier(org);
+    const builder = new TileBuilder();
+    const different: TileId[] = [];
+    for await (const bodyHash of this.bodyHashes(org, 0, stored.size, NO_DEED)) {
+      const made = builder.append(leafOf(bodyHash));
+      if (made.length === 0) continue;
+      const found = await this.rows.tiles(org, made);
+      different.push(...made.filter(({ hashes }, index) => !isSameHash(hashes, found[index] ?? NO_BYTES)));
+    }
+    const isFrontierSame = isSameHash(builder.frontier().hashes, stored.hashes);
+    return { size: stored.size, tiles: different.map(({ level, index }) => ({ level, index })), isFrontierSame };
+  }
+
   private treeOf(org: OrgId, frontier: Frontier): GrownTree {
     return { size: frontier.size, hashes: hashesInTiles(frontier, (ids) => this.rows.tiles(org, ids)) };
   }
@@ -103,24 +121,41 @@ export class LedgerTrees {
 
   private async grow(org: OrgId, from: Frontier, size: number, before: LastDeed): Promise<Frontier> {
     const builder = new TileBuilder(from);
-    let [written, bodyHash, tiles]: [number, Digest | null, Tile[]] = [from.size, before.bodyHash, []];
+    let [written, tiles]: [number, Tile[]] = [from.size, []];
     const write = async (): Promise<void> => {
       if (!(await this.rows.grow(org, written, tiles, builder.frontier()))) throw new TreeMoved(org);
       [written, tiles] = [builder.size, []];
     };
-    for await (const recorded of this.ledger.records(org, from.size + 1, size)) {
-      const seq = builder.size + 1;
-      const deed = soundDeed(org, recorded, seq);
-      if (deed.prev_hash !== bodyHash) throw new AlteredDeed(org, seq);
-      bodyHash = deed.body_hash;
+    for await (const bodyHash of this.bodyHashes(org, from.size, size, before)) {
       tiles.push(...builder.append(leafOf(bodyHash)));
       if (builder.size - written >= LEAVES_AT_ONCE) await write();
     }
-    if (builder.size < size) throw new AlteredDeed(org, builder.size + 1);
     if (builder.size > written) await write();
     return builder.frontier();
   }
+
+  /** Of the deeds behind the first `from`, up to `size`: each sound, and linked to the one before. */
+  private async *bodyHashes(org: OrgId, from: number, size: number, before: LastDeed): AsyncGenerator<Digest> {
+    let [seq, last] = [from, before.bodyHash];
+    for await (const recorded of this.ledger.records(org, from + 1, size)) {
+      seq += 1;
+      const deed = soundDeed(org, recorded, seq);
+      if (deed.prev_hash !== last) throw new AlteredDeed(org, seq);
+      last = deed.body_hash;
+      yield last;
+    }
+    if (seq < size) throw new AlteredDeed(org, seq + 1);
+  }
 }
+
+/** How far the stored hashes are, and which of them are others than the ledger gives. */
+export interface TreeDifferences {
+  readonly size: number;
+  readonly tiles: readonly TileId[];
+  readonly isFrontierSame: boolean;
+}
+
+const NO_BYTES = new Uint8Array(0);
 
 interface LastDeed {
   /** Null before the first deed. */

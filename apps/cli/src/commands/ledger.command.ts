@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import { checkedReason, operatorMetadata, type OrgId } from '#libs/domain/kernel';
+import type { NewestCheckpoint, TreeDifferences } from '#libs/domain/ledger';
+import type { CheckpointParts, Deployment } from '#libs/infra/deployment';
+import { idArgument } from '../arguments.js';
+import { Census } from '../census.js';
+import { EXIT } from '../cli-error.js';
+import {
+  REASON_HELP,
+  withDeployment,
+  withDeploymentChange,
+  withExamples,
+  type CommandContext,
+  type JsonOption,
+  type OrgOption,
+} from '../command-context.js';
+import { facts, present, table, type Answer } from '../terminal.js';
+
+/** `ags ledger`: the signed trees of ledgers. */
+export const registerLedgerCommands = (program: Command, context: CommandContext): void => {
+  const ledger = program
+    .command('ledger')
+    .description('The signed trees of ledgers: checkpoints, and the hashes that they are made of.')
+    .summary('sign the root of a ledger, look again at a broken one; its hashes');
+  withExamples(
+    ledger,
+    'npm run ags -- ledger checkpoint',
+    'npm run ags -- ledger checkpoint --accept-break "The disk was lost, the newest backup is from 09:00"',
+    'npm run ags -- ledger verify-hashes',
+  );
+  registerCheckpoint(ledger, context);
+  registerHashes(ledger, context);
+};
+
+interface CheckpointOptions extends OrgOption, JsonOption {
+  readonly acceptBreak?: string;
+}
+
+const registerCheckpoint = (ledger: Command, context: CommandContext): void => {
+  withExamples(
+    ledger
+      .command('checkpoint')
+      .description(
+        'Signs the root of a ledger now. Looks again at one that did not continue what was signed: where it does now, it ' +
+          'is signed for again. Where it does not, nothing is signed; with --accept-break a deed says so and why, and the ' +
+          'next tree has an origin of its own. Whoever holds an older checkpoint then has the proof that the ledger was cut.',
+      )
+      .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
+      .option('--accept-break <reason>', REASON_HELP)
+      .option('--json', 'one JSON object')
+      .action(async ({ org: wanted, acceptBreak, json }: CheckpointOptions) =>
+        withDeploymentChange(context, async (deployment) => {
+          const { org, parts } = await opened(deployment, wanted);
+          const metadata = operatorMetadata(deployment, org);
+          const reason = acceptBreak === undefined ? null : checkedReason(acceptBreak);
+          const made = await (reason === null
+            ? parts.maker.lookAgain(org, metadata)
+            : parts.maker.acceptBreak(org, reason, metadata));
+          present(context.terminal, json === true, signedAnswer(org, made));
+        }),
+      ),
+    'npm run ags -- ledger checkpoint',
+    'npm run ags -- ledger checkpoint --org org_... --accept-break "The disk was lost"',
+  );
+};
+
+const signedAnswer = (org: OrgId, made: NewestCheckpoint | null): Answer => {
+  if (made === null) return { objects: [], text: 'The ledger has no deed yet, so there is nothing to sign.' };
+  const { checkpoint, note, at } = made.signed;
+  const { origin, size } = checkpoint;
+  const root = Buffer.from(checkpoint.root).toString('base64');
+  return {
+    objects: [{ object: 'checkpoint', org, origin, size, root, note, made_at: at, is_new: made.isNew }],
+    text: facts([
+      ['origin', origin],
+      ['deeds', String(size)],
+      ['root', root],
+      ['signed at', made.isNew ? at : `${at}; nothing was sealed since`],
+    ]),
+  };
+};
+
+const registerHashes = (ledger: Command, context: CommandContext): void => {
+  withExamples(
+    ledger
+      .command('verify-hashes')
+      .description('Says whether the stored hashes of a ledger’s tree are those that its deeds give. Changes nothing.')
+      .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
+      .option('--json', 'one JSON object')
+      .action(async ({ org: wanted, json }: OrgOption & JsonOption) =>
+        withDeployment(context, async (deployment) => {
+          const { org, parts } = await opened(deployment, wanted);
+          const found = await parts.trees.differences(org);
+          if (!found.isFrontierSame || found.tiles.length > 0) context.exitCode = EXIT.refused;
+          present(context.terminal, json === true, comparedAnswer(org, found));
+        }),
+      ),
+    'npm run ags -- ledger verify-hashes',
+  );
+  withExamples(
+    ledger
+      .command('rebuild-hashes')
+      .description(
+        'Makes the hashes of a ledger’s tree anew from its deeds. The service may run on; it does the same by itself ' +
+          'where they do not lead to what was signed.',
+      )
+      .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
+      .option('--json', 'one JSON object')
+      .action(async ({ org: wanted, json }: OrgOption & JsonOption) =>
+        withDeploymentChange(context, async (deployment) => {
+          const { org, parts, size } = await opened(deployment, wanted);
+          const tree = await parts.trees.madeAnew(org, size);
+          const text = `The hashes of ${tree.size} deeds were made anew.`;
+          present(context.terminal, json === true, {
+            objects: [{ object: 'ledger_tree', org, size: tree.size }],
+            text,
+          });
+        }),
+      ),
+    'npm run ags -- ledger rebuild-hashes',
+  );
+};
+
+const comparedAnswer = (org: OrgId, { size, tiles, isFrontierSame }: TreeDifferences): Answer => {
+  const isSame = isFrontierSame && tiles.length === 0;
+  const rows = tiles.map(({ level, index }) => ['tile', String(level), String(index)]);
+  const wrong = isFrontierSame ? rows : [...rows, ['frontier', '', '']];
+  return {
+    objects: [
+      { object: 'ledger_tree', org, size, result: isSame ? 'same' : 'different', tiles, frontier: isFrontierSame },
+    ],
+    text: isSame
+      ? `The hashes of ${size} deeds are those that the ledger gives.`
+      : `${table(['WHAT', 'LEVEL', 'INDEX'], wrong)}\n\nRun \`npm run ags -- ledger rebuild-hashes\`.`,
+  };
+};
+
+const opened = async (
+  deployment: Deployment,
+  wanted: OrgId | undefined,
+): Promise<{ readonly org: OrgId; readonly parts: CheckpointParts; readonly size: number }> => {
+  const { checkpointsOf } = await import('#libs/infra/deployment');
+  const { database, streams, directory, tails } = deployment;
+  const { org } = await new Census(database.store, streams, directory).organization(wanted);
+  return { org, parts: checkpointsOf(deployment), size: (await tails.of(org)).seq };
+};
