@@ -46,13 +46,19 @@ module.exports = {
       'crypto-stands-alone',
       'An auditor reads libs/crypto without the rest of the tree.',
       { path: '^libs/crypto/' },
-      { path: '^(libs/(domain|infra)|apps|test)/' },
+      { path: '^(libs/(domain|evidence|infra)|apps|test)/' },
     ),
     rule(
       'crypto-packages',
       'Every package that libs/crypto trusts is on this list, and an auditor reads it too.',
       { path: '^libs/crypto/', pathNot: TEST_CODE },
       { dependencyTypes: ANY_PACKAGE, pathNot: CRYPTO_PACKAGES },
+    ),
+    rule(
+      'evidence-knows-crypto-alone',
+      'What a bundle says is read the same way in a terminal and in a browser, without the service: no built-in, no package.',
+      { path: '^libs/evidence/', pathNot: TEST_CODE },
+      { pathNot: '^libs/(evidence/|crypto/src/index[.]ts$)' },
     ),
     rule(
       'domain-knows-no-adapter',
@@ -112,8 +118,8 @@ module.exports = {
       'Apps and adapters see what a library exports and nothing behind it.',
       { path: '^(apps|libs/infra)/' },
       {
-        path: '^libs/(domain|crypto)/',
-        pathNot: [CONTEXT_DOOR, COMMANDS_DOOR, CONNECTOR_TYPE_DOOR, '^libs/crypto/src/index[.]ts$'],
+        path: '^libs/(domain|crypto|evidence)/',
+        pathNot: [CONTEXT_DOOR, COMMANDS_DOOR, CONNECTOR_TYPE_DOOR, '^libs/(crypto|evidence)/src/index[.]ts$'],
       },
     ),
     rule(
@@ -165,8 +171,8 @@ module.exports = {
     rule(
       'shipped-code-needs-no-tool',
       'A package that running code imports is a dependency of package.json, not a development tool.',
-      // The Console is shipped as what the bundler made of it and of its packages.
-      { path: '^(apps|libs)/', pathNot: [TEST_CODE, '^apps/console/'] },
+      // The Console and the verifier are shipped as what the bundler made of them and of their packages.
+      { path: '^(apps|libs)/', pathNot: [TEST_CODE, '^apps/(console|verifier)/'] },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/@types/' },
     ),
     rule(

@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 
 const TESTS = ['**/*.spec.ts', '**/testing/**/*.ts', 'test/**/*.ts'];
 /** What a browser runs, in two languages. */
-const CONSOLE = ['apps/console/**/*.{ts,tsx}'];
+const CONSOLE = ['apps/{console,verifier}/**/*.{ts,tsx}'];
 const MAX_CONSTRUCTOR_PARAMETERS = 5;
 
 // ESLint replaces the options of a rule where several blocks name it, so each block below spells out its whole list.
@@ -324,7 +324,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...EVERYWHERE] },
   },
   {
-    files: ['libs/{domain,crypto}/**/*.ts'],
+    files: ['libs/{domain,crypto,evidence}/**/*.ts'],
     rules: {
       'no-restricted-syntax': ['error', ...EVERYWHERE, ...ENVIRONMENT, ...CLOCK_AND_CHANCE],
     },

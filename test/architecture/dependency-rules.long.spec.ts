@@ -24,6 +24,10 @@ const RULES = [...new Set(forbidden.map(({ name }) => name))].sort();
 const PLANTED: Readonly<Record<string, readonly string[]>> = {
   'crypto-stands-alone': ['libs/crypto/src/seal.ts → libs/domain/src/gate/index.ts'],
   'crypto-packages': ['libs/crypto/src/jcs.ts → yaml'],
+  'evidence-knows-crypto-alone': [
+    'libs/evidence/src/page.ts → crypto',
+    'libs/evidence/src/page.ts → libs/domain/src/gate/index.ts',
+  ],
   'domain-knows-no-adapter': [
     'libs/domain/src/gate/handlers/submit-action.handler.ts → @nestjs/platform-fastify',
     'libs/domain/src/gate/load-action.ts → fastify',

@@ -5,6 +5,7 @@ import { withExamples, type CommandContext } from './command-context.js';
 import { registerAgentsCommands } from './commands/agents.command.js';
 import { registerAuditCommand } from './commands/audit.command.js';
 import { registerBackupCommands } from './commands/backup.command.js';
+import { registerBundleCommands } from './commands/bundle.command.js';
 import { registerCheckpointKeysCommands } from './commands/checkpoint-keys.command.js';
 import { registerConfigCommand } from './commands/config.command.js';
 import { registerConnectorsCommands } from './commands/connectors.command.js';
@@ -101,6 +102,7 @@ const buildProgram = (context: CommandContext): Command => {
   registerBackupCommands(program, context, version);
   registerDoctorCommand(program, context, version);
   registerVerifyCommand(program, context);
+  registerBundleCommands(program, context);
   registerIntentCommands(program, context);
   registerPoliciesCommands(program, context);
   registerConnectorsCommands(program, context);

@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  BundleFormatError,
+  type BundleManifest,
+  type BundlePart,
+  type BundleVerdict,
+  type Digest,
+  readBundle,
+  verifyBundle,
+} from '#libs/crypto';
+import type { OrgId } from '#libs/domain/kernel';
+import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
+import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
+import type { CommandContext, JsonOption } from '../command-context.js';
+import { pinArgument } from '../commands/pin-argument.js';
+import { verdictText } from '../commands/verdict-text.js';
+import { ProgressLine } from '../terminal.js';
+
+export interface BundleOptions extends JsonOption {
+  readonly org?: OrgId;
+  readonly pin?: readonly Digest[];
+}
+
+/** A path: a bundle is read twice, so it cannot come through a pipe. */
+export const bundleArgument = (text: string): string => {
+  if (text !== STANDARD_INPUT) return fileArgument(text);
+  throw new InvalidArgumentError('The bundle is read twice. Save it to a file and name that.');
+};
+
+/** What every command on a bundle takes. */
+export const withBundleOptions = (command: Command): Command =>
+  command
+    .option('--org <id>', 'whose chain it must be, as for verify', idArgument('org'))
+    .option('--pin <fingerprint>', 'sha256:... of a seal key you trust; may be repeated', collected(pinArgument))
+    .option('--json', 'one JSON object a line');
+
+const UNTRUSTED =
+  'Checked against the keys that the bundle itself names: its hashes, links and seals hold, and whose they are is its own ' +
+  'word. Give --org and --pin, as for verify, to be sure of it.\n';
+
+/**
+ * Verifies a bundle before anything of it is shown. Whom its keys belong to stays open where nobody is named.
+ * @returns false: it is not intact, which has been said
+ */
+export const isVerified = async (context: CommandContext, path: string, options: BundleOptions): Promise<boolean> => {
+  if ((options.org === undefined) !== (options.pin === undefined)) {
+    throw usage('Give --org and --pin together: whose chain it must be, and a seal key of theirs that you trust.');
+  }
+  const { terminal } = context;
+  const { org, pins } = await trusted(path, options);
+  const progress = new ProgressLine(terminal);
+  const verdict = await readable(path, () =>
+    verifyBundle(path, {
+      org,
+      pins,
+      threads: 'auto',
+      onProgress: (deeds, total) =>
+        progress.show(`Checked ${deeds.toLocaleString('en')} of ${total.toLocaleString('en')} deeds`),
+    }),
+  );
+  progress.clear();
+  if (!isUsable(verdict)) {
+    context.exitCode = EXIT.refused;
+    terminal.err(`${verdictText(verdict, undefined, Buffer.alloc(0))}\n\nNothing of it is shown.\n`);
+    return false;
+  }
+  if (options.pin === undefined) terminal.err(UNTRUSTED);
+  return true;
+};
+
+/** Deeds that the reader knows of and the bundle lacks do not make those wrong that it has. */
+const isUsable = ({ result, reason }: BundleVerdict): boolean =>
+  result === 'intact' || (result === 'incomplete' && reason !== 'truncated' && reason !== 'missing_deeds');
+
+const trusted = async (
+  path: string,
+  { org, pin }: BundleOptions,
+): Promise<{ org: string; pins: readonly string[] }> => {
+  if (org !== undefined && pin !== undefined) return { org, pins: pin };
+  const { org: own, keys } = await manifestOf(path);
+  return { org: own, pins: keys };
+};
+
+export const manifestOf = (path: string): Promise<BundleManifest> =>
+  reading(path, async (parts) => {
+    for await (const part of parts) if (part.part === 'manifest') return part.manifest;
+    throw new BundleFormatError('truncated');
+  });
+
+/** What stands in a bundle, for whoever has verified it. */
+export const reading = <Result>(
+  path: string,
+  work: (parts: AsyncIterable<BundlePart>) => Promise<Result>,
+): Promise<Result> => readable(path, () => work(readBundle(createReadStream(path))));
+
+const readable = async <Result>(path: string, read: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof BundleFormatError) {
+      throw new CliError(
+        'file_unusable',
+        `${path} is no bundle, or not a whole one (${error.reason}): npm run ags -- verify says more.`,
+      );
+    }
+    const said = error instanceof Error ? explainFileError(error, path) : null;
+    throw said === null ? error : new CliError('file_unusable', said.message);
+  }
+};

@@ -1,0 +1,181 @@
+import type {
+  ActionAccount,
+  ActorPart,
+  AmendmentPart,
+  ApprovalPart,
+  AskedPart,
+  DecidedPart,
+  ExecutionPart,
+  SignaturePart,
+  WitnessPart,
+} from './action-account.js';
+import type { Given } from './given.js';
+import { givenLines, wordsLines } from './given-text.js';
+import { block, fact, namedFact, type Page, type Part, type Section } from './page.js';
+import { valueLines, visible } from './value-text.js';
+
+/** The account of an action in the order in which it happened. */
+export const pageOfAction = (account: ActionAccount): Page => {
+  const kind = `${account.livemode ? 'live' : 'test'} call, ${MODES[account.mode]}`;
+  return {
+    title: `${visible(account.tool)}: ${outcomeOf(account)}`,
+    subtitle: `${account.id} · ${kind}`,
+    sections: [
+      asked(account.asked),
+      ...(account.decided === null ? [] : [decided(account.decided)]),
+      ...(account.approval === null ? [] : [approved(account.approval)]),
+      happened(account.execution),
+      ...(account.witness === null ? [] : [witnessed('What the witness says', account.witness)]),
+      ...account.amendments.map(amended),
+      sealed(account),
+    ],
+  };
+};
+
+const MODES = { gateway: 'run by the service', proxy: 'run by the agent itself' } as const;
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  succeeded: 'it was done',
+  failed: 'it failed',
+  unknown: 'what came of it is unknown',
+};
+
+const outcomeOf = ({ decided: policy, approval, execution }: ActionAccount): string => {
+  if (execution !== null) return OUTCOMES[execution.status] ?? execution.status;
+  if (approval !== null && approval.status !== 'approved') return `not done, its approval was ${approval.status}`;
+  return policy?.outcome === 'deny' ? 'refused' : 'not done';
+};
+
+const given = (label: string, value: Given | null): Part[] => block(label, value === null ? null : givenLines(value));
+
+export const actorFact = (label: string, { type, who }: ActorPart): Part[] => {
+  const kind = type.replace('_', ' ');
+  return who === null ? fact(label, `the ${kind}`) : namedFact(label, who, `${kind} `);
+};
+
+const asked = (part: AskedPart): Section => ({
+  heading: 'Who asked, and for what',
+  parts: [
+    ...fact('at', part.at),
+    ...(part.agent === null ? actorFact('by', part.actor) : namedFact('agent', part.agent)),
+    ...namedFact('with the key', part.key),
+    ...fact('on behalf of', part.on_behalf_of ?? 'not stated'),
+    ...fact('session', part.session),
+    ...namedFact('connector', part.connector),
+    ...given('arguments', part.arguments),
+    ...(part.intent === null
+      ? fact('signed intent', 'none: who sent the call is the word of the service')
+      : [...fact('signed intent', part.intent.hash), ...given('what the agent signed', part.intent.document)]),
+  ],
+});
+
+const SOURCES: Readonly<Record<string, string>> = {
+  rule: 'a rule of the policy',
+  default: 'the default of the policy: no rule matched',
+  budget: 'a budget of the agent',
+  stop: 'the Stop',
+  builtin: 'a rule of the service itself',
+};
+
+const decided = (part: DecidedPart): Section => ({
+  heading: 'What was decided, by which rule',
+  parts: [
+    ...fact('at', part.at),
+    ...fact('outcome', part.outcome),
+    ...fact('by', SOURCES[part.source] ?? part.source),
+    ...fact('rule', part.rule),
+    ...namedFact('policy', part.policy, '', versionText(part)),
+    ...fact('reason', part.reason === null ? null : visible(part.reason)),
+    ...fact('told to the agent', part.message === null ? null : visible(part.message)),
+    ...fact('code', part.code),
+    ...(part.rule_text === null
+      ? given(asItStood('the policy', part), part.policy_text)
+      : block(asItStood('the rule', part), part.rule_text.split('\n').map(visible))),
+    ...(part.input !== null && 'absent' in part.input ? given('what the policy was asked', part.input) : []),
+    ...block('what would be sent', part.request === null ? null : valueLines(part.request)),
+  ],
+});
+
+const asItStood = (what: string, { policy_text_proven: isProven }: DecidedPart): string =>
+  `${what} as it stood${isProven ? '' : ' (the word of the service: the change that added it is not in this bundle)'}`;
+
+const versionText = ({ version }: DecidedPart): string => {
+  if (version === null) return '';
+  return `, ${version.number === null ? '' : `version ${version.number}, `}${version.id}`;
+};
+
+const approved = (part: ApprovalPart): Section => {
+  const { decided_by: by, signatures } = part;
+  const isOfSigner = signatures.some(({ who }) => who.id === by?.who?.id);
+  return {
+    heading: `Who allowed it: ${part.status}, ${signatures.length} of ${part.required} signed`,
+    parts: [
+      ...fact('approval', part.id),
+      ...fact('ended at', part.decided_at),
+      ...fact('would end at', part.expires_at),
+      ...signatures.flatMap(signed),
+      ...(by === null || isOfSigner
+        ? []
+        : [
+            ...actorFact(part.status === 'denied' ? 'denied by' : 'ended by', by),
+            ...block('reason', by.reason === null ? null : wordsLines(by.reason)),
+            ...fact('with a passkey', by.passkey === null ? null : 'yes'),
+          ]),
+      ...(signatures.length === 0 ? given('what there was to see', part.shown) : []),
+    ],
+  };
+};
+
+const signed = ({ who, at, reason, saw, passkey }: SignaturePart): Part[] => [
+  ...namedFact('signed by', who),
+  ...fact('at', at),
+  ...fact('with a passkey', passkey === null ? 'no: that this person signed is the word of the service' : 'yes'),
+  ...(reason === null ? fact('reason', 'none given') : block('reason', wordsLines(reason))),
+  ...given('what this person saw', saw),
+];
+
+const happened = (execution: ExecutionPart | null): Section =>
+  execution === null
+    ? { heading: 'What was done', parts: fact('execution', 'none: nothing was sent') }
+    : { heading: 'What was done, and what came back', parts: executed(execution) };
+
+const executed = (part: ExecutionPart): Part[] => [
+  ...fact('status', part.status),
+  ...fact('attempts', String(part.attempts)),
+  ...fact('first sent at', part.first_sent_at),
+  ...fact('last begun at', part.started_at),
+  ...fact('ended at', part.finished_at),
+  ...fact('error', part.error_code),
+  ...block('error message', part.message === null ? null : wordsLines(part.message)),
+  ...given('what came back', part.result),
+];
+
+const witnessed = (heading: string, part: WitnessPart): Section => ({
+  heading: `${heading}: ${part.verdict} (${part.level})`,
+  parts: [
+    ...fact('method', part.method),
+    ...fact('reasons', part.reasons.join(', ')),
+    ...given('what it saw', part.evidence),
+  ],
+});
+
+const amended = (part: AmendmentPart): Section => {
+  const witness = part.witness === null ? null : witnessed('', part.witness);
+  return {
+    heading: `Amended at ${part.issued_at}${witness?.heading ?? ''}`,
+    parts: [
+      ...fact('deed', `seq ${part.seq}, ${part.id}`),
+      ...actorFact('by', part.actor),
+      ...(part.execution === null ? [] : executed(part.execution)),
+      ...(witness?.parts ?? []),
+    ],
+  };
+};
+
+const sealed = ({ deeds, cost }: ActionAccount): Section => ({
+  heading: 'Where it is sealed',
+  parts: [
+    ...fact('cost', cost === null ? null : `${cost.amount} minor units of ${cost.currency}`),
+    ...deeds.flatMap(({ id, seq, issued_at }) => fact(`seq ${seq}`, `${id}, issued at ${issued_at}`)),
+  ],
+});

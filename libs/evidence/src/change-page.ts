@@ -1,0 +1,24 @@
+import { actorFact } from './action-page.js';
+import type { ChangeAccount } from './change-account.js';
+import { givenLines } from './given-text.js';
+import { block, fact, namedFact, type Page } from './page.js';
+import { visible } from './value-text.js';
+
+/** The account of a change. */
+export const pageOfChange = (account: ChangeAccount): Page => ({
+  title: account.action,
+  subtitle: account.id,
+  sections: [
+    {
+      heading: 'The change',
+      parts: [
+        ...fact('at', account.issued_at),
+        ...actorFact('by', account.actor),
+        ...namedFact('of', account.target, `${account.target.type.replace('_', ' ')} `),
+        ...fact('reason', account.reason === null ? null : visible(account.reason)),
+        ...block('data', account.data === null ? null : givenLines(account.data)),
+        ...fact('sealed at', `seq ${account.seq}`),
+      ],
+    },
+  ],
+});

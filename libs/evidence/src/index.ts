@@ -1,0 +1,15 @@
+export { accountOfAction, type ActionAccount } from './action-account.js';
+export { pageOfAction } from './action-page.js';
+export { BundleEvidence } from './bundle-evidence.js';
+export { type Account, BundleView, isCalled } from './bundle-view.js';
+export { accountOfChange, type ChangeAccount } from './change-account.js';
+export { pageOfChange } from './change-page.js';
+export { type DeedFilter, type DeedRow, isMeant, rowOf } from './deed-row.js';
+export type { Given } from './given.js';
+export { type Named } from './names.js';
+export { hasUnprovenNames, namedText, type Page, UNPROVEN_NAMES } from './page.js';
+export { pageOfVerdict } from './verdict-page.js';
+export { reasonSentence } from './reason-sentence.js';
+export { escapeHtml, htmlOfPage } from './page-html.js';
+export { textOfPage } from './page-text.js';
+export { visible } from './value-text.js';

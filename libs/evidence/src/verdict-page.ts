@@ -1,0 +1,103 @@
+import type { BundleVerdict } from '#libs/crypto';
+import { fact, type Page, type Part, type Section } from './page.js';
+import { reasonSentence } from './reason-sentence.js';
+
+/** A verdict on a bundle as a page to be read: what holds, whose word it rests on, and what it leaves open. */
+export const pageOfVerdict = (verdict: BundleVerdict): Page => {
+  const unproven = unprovenBy(verdict);
+  return {
+    title: headline(verdict),
+    subtitle: verdict.reason === null ? '' : reasonSentence(verdict.reason),
+    sections: [
+      { heading: '', parts: chainOf(verdict) },
+      ...(verdict.checkpoint === null ? [] : [witnessesOf(verdict)]),
+      ...(verdict.evidence === null ? [] : [evidenceOf(verdict.evidence)]),
+      ...(unproven.length === 0
+        ? []
+        : [{ heading: 'Not proven, because it is the bundle’s own word', parts: unproven }]),
+    ],
+  };
+};
+
+const headline = ({ result, org, deeds, first_seq, last_seq, first_bad_seq }: BundleVerdict): string => {
+  const at = first_bad_seq === null ? '' : ` at seq ${first_bad_seq}`;
+  if (result !== 'intact') return `${result === 'broken' ? 'Broken' : 'Incomplete'}${at}`;
+  return `Intact: ${deedsInWords(deeds)} of ${org}, seq ${first_seq ?? 0} to ${last_seq ?? 0}`;
+};
+
+const deedsInWords = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'deed' : 'deeds'}`;
+
+const chainOf = ({ result, deeds, first_seq, last_seq, prev_hash, head, keys }: BundleVerdict): Part[] => [
+  ...fact(
+    'hashes and links hold',
+    result === 'intact' ? null : head === null ? 'for no deed' : `for seq ${first_seq ?? 0} to ${last_seq ?? 0}`,
+  ),
+  ...fact('follows', prev_hash),
+  ...fact('head', head === null ? null : `${head.seq}:${head.body_hash}`),
+  ...keys.flatMap(({ fingerprint, pinned, deeds: under }) =>
+    fact('seal key', `${fingerprint} (${pinned ? 'trusted by you' : 'not trusted by you'}, ${deedsInWords(under)})`),
+  ),
+  ...(deeds === 0 ? fact('deeds', 'none') : []),
+];
+
+const QUORUM = {
+  met: 'as many as you ask for',
+  not_met: 'fewer than you ask for',
+  none: 'you ask for none',
+} as const;
+
+const witnessesOf = ({ checkpoint, witnesses, quorum, exists_since }: BundleVerdict): Section => ({
+  heading: 'Who else has seen it',
+  parts:
+    checkpoint === null
+      ? []
+      : [
+          ...fact('checkpoint', `${checkpoint.size.toLocaleString('en')} deeds, root ${checkpoint.root}`),
+          ...fact('of the log', checkpoint.made_by),
+          ...fact(
+            'signed',
+            checkpoint.signed ? 'by a checkpoint key that you trust' : 'not compared with a key of yours',
+          ),
+          ...witnesses.flatMap(({ name, at, counts }) =>
+            fact('witness', `${name}, ${at ?? 'at no time that it says'}${counts ? '' : ': counts for nothing'}`),
+          ),
+          ...fact('witnesses', quorum === null ? null : QUORUM[quorum]),
+          ...fact('exists since', exists_since),
+        ],
+});
+
+const evidenceOf = ({ given, removed, missing, unproven }: NonNullable<BundleVerdict['evidence']>): Section => ({
+  heading: 'What people and tools said',
+  parts: [
+    ...fact('given, and as sealed', given.toLocaleString('en')),
+    ...fact('removed by retention', removed.toLocaleString('en')),
+    ...fact('missing', missing === 0 ? null : missing.toLocaleString('en')),
+    ...fact('the service’s word', unproven === 0 ? null : unproven.toLocaleString('en')),
+  ],
+});
+
+const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash }: BundleVerdict): Part[] => {
+  if (result !== 'intact') return [];
+  return [
+    ...fact(
+      'keys',
+      keys_from === 'bundle'
+        ? 'When its seal keys were active, and that none was revoked, before or after the export: give the key set that the ' +
+            'service publishes at /.well-known/service/keys.json.'
+        : null,
+    ),
+    ...fact(
+      'end',
+      end_from === 'bundle'
+        ? `That the chain ends at seq ${last_seq ?? 0} and was not cut there: give a head that was noted elsewhere, such as that ` +
+            'of GET /v1/ledger/check, or the keys of witnesses that you trust.'
+        : null,
+    ),
+    ...fact(
+      'beginning',
+      prev_hash === null
+        ? null
+        : 'What stands before its first deed: this bundle is a part of the chain, and links to it.',
+    ),
+  ];
+};
