@@ -14,7 +14,16 @@ const SHARED = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'scrip
 /** The two halves of a build, each with its stamp: a change of one does not build the other. */
 const PROGRAMS = {
   stamp: join(root, 'dist', '.built'),
-  sources: [...SHARED, 'apps', 'libs', 'test', 'tsconfig.json', 'scripts/bundle.mjs', 'scripts/openapi.mjs'],
+  sources: [
+    ...SHARED,
+    'apps',
+    'libs',
+    'test',
+    'tsconfig.json',
+    'scripts/bundle.mjs',
+    'scripts/openapi.mjs',
+    'scripts/verifier.mjs',
+  ],
   without: CONSOLE,
   says: 'Building: about half a minute, only when sources changed ...',
 };
@@ -78,14 +87,16 @@ const build = async () => {
 };
 
 const compile = async () => {
-  const [{ bundlePrograms }, { writeOpenApiDocument }] = await Promise.all([
+  const [{ bundlePrograms }, { writeOpenApiDocument }, { writeVerifier }] = await Promise.all([
     import('./bundle.mjs'),
     import('./openapi.mjs'),
+    import('./verifier.mjs'),
   ]);
   writeOpenApiDocument(join(root, 'dist'));
   await run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
   copySql();
   await bundlePrograms(join(root, 'dist'));
+  await writeVerifier(join(root, 'dist', 'verify.html'));
 };
 
 /** The compiler copies nothing but code: the SQL of the schemas (libs/infra/src/schemas) lies beside it here, too. */

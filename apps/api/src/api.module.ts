@@ -34,6 +34,7 @@ import { McpModule } from './mcp/mcp.module.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { ErrorPagesController } from './pages/error-pages.controller.js';
 import { PeopleModule, SessionModule } from './people/people.module.js';
+import { VerifierController } from './pages/verifier.controller.js';
 import { SignInPagesController } from './pages/sign-in/sign-in-pages.controller.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { ReplaysModule } from './replays/replays.module.js';
@@ -67,7 +68,7 @@ export class ApiModule {
         McpModule.forRoot({ origins: deployment.config.mcpOrigins, docsUrl: deployment.config.docsUrl }),
         ConsoleModule.forRoot({ showsKit: deployment.config.env === 'dev' }),
       ],
-      controllers: [OpenApiController, ErrorPagesController, SignInPagesController],
+      controllers: [OpenApiController, ErrorPagesController, SignInPagesController, VerifierController],
     };
   }
 }

@@ -1,0 +1,86 @@
+// The thread that reads and judges a bundle, so that the page can be used meanwhile. It has no network: the policy of the page
+// holds here, too.
+import {
+  parsePolicy,
+  parsePublishedKeySet,
+  parseVkey,
+  readBundle,
+  verifyBundle,
+  type VerifyOptions,
+} from '#libs/crypto';
+import { BundleView, rowOf } from '#libs/evidence';
+import type { Answer, Given, Question } from './messages.js';
+
+const PIECE_BYTES = 1_048_576;
+
+/** Slices, and not a stream: Safari's streams cannot be iterated. */
+async function* piecesOf(bundle: Blob): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bundle.size; start += PIECE_BYTES) {
+    yield new Uint8Array(await bundle.slice(start, start + PIECE_BYTES).arrayBuffer());
+  }
+}
+
+const tell = (answer: Answer): void => {
+  postMessage(answer);
+};
+
+const bytesOf = async (file: Blob): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
+
+/** What the reader brought, read. Throws with a sentence where it is not what it should be. */
+const optionsOf = async (given: Given): Promise<VerifyOptions> => {
+  const { org, pins, heads, keySet, checkpointKeys, policy } = given;
+  return {
+    ...{ org, pins, heads },
+    ...(keySet === null ? {} : { keySet: parsePublishedKeySet(await bytesOf(keySet)) }),
+    ...(checkpointKeys.length === 0 ? {} : { checkpointKeys: checkpointKeys.map(parseVkey) }),
+    ...(policy === null ? {} : { witnesses: parsePolicy(await bytesOf(policy)) }),
+  };
+};
+
+class Judge {
+  private bundle: Blob | null = null;
+  private view: BundleView | null = null;
+
+  async answer(question: Question): Promise<Answer> {
+    switch (question.ask) {
+      case 'verdict':
+        return this.verdict(question.given);
+      case 'rows': {
+        const { deeds, evidence } = await this.read();
+        return { said: 'rows', rows: deeds.map((deed) => rowOf(evidence.names, deed)) };
+      }
+      case 'account':
+        return { said: 'account', page: (await this.read()).account(question.id)?.page ?? null };
+    }
+  }
+
+  private async verdict(given: Given): Promise<Answer> {
+    this.view = null;
+    this.bundle = given.bundle;
+    const onProgress = (deeds: number, total: number): void => {
+      tell({ said: 'progress', deeds, total });
+    };
+    const options = { ...(await optionsOf(given)), onProgress };
+    return { said: 'verdict', verdict: await verifyBundle(piecesOf(given.bundle), options) };
+  }
+
+  private async read(): Promise<BundleView> {
+    if (this.bundle === null) throw new Error('No bundle was judged.');
+    if (this.view !== null) return this.view;
+    this.view = await BundleView.read(readBundle(piecesOf(this.bundle)), () => true);
+    return this.view;
+  }
+}
+
+/** Begins to listen, within a worker. */
+export const beginToJudge = (): void => {
+  const judge = new Judge();
+  addEventListener('message', ({ data }: MessageEvent<Question>) => {
+    judge
+      .answer(data)
+      .then(tell)
+      .catch((error: unknown) => {
+        tell({ said: 'failure', message: error instanceof Error ? error.message : String(error) });
+      });
+  });
+};
