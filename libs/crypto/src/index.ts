@@ -172,6 +172,7 @@ export {
   SESSION_HEADER,
 } from './signed-intent.js';
 
+export { compareLedgers, type LedgerComparison, type LedgerSight } from './ledger-comparison.js';
 export { BundleFormatError } from './bundle-format-error.js';
 export { readGzipMember, writeGzipMember } from './gzip-member.js';
 export { readTarHeader, TAR_BLOCK_BYTES, TAR_END_BYTES, tarHeader, tarPaddingBytes } from './ustar.js';

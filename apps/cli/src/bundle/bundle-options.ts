@@ -94,7 +94,8 @@ export const reading = <Result>(
   work: (parts: AsyncIterable<BundlePart>) => Promise<Result>,
 ): Promise<Result> => readable(path, () => work(readBundle(createReadStream(path))));
 
-const readable = async <Result>(path: string, read: () => Promise<Result>): Promise<Result> => {
+/** A file that cannot be read, or that is no bundle, says nothing about a ledger. */
+export const readable = async <Result>(path: string, read: () => Promise<Result>): Promise<Result> => {
   try {
     return await read();
   } catch (error) {

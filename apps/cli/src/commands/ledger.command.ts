@@ -14,6 +14,7 @@ import {
   type JsonOption,
   type OrgOption,
 } from '../command-context.js';
+import { registerLedgerCompare } from './ledger-compare.command.js';
 import { facts, present, table, type Answer } from '../terminal.js';
 
 /** `ags ledger`: the signed trees of ledgers. */
@@ -21,15 +22,17 @@ export const registerLedgerCommands = (program: Command, context: CommandContext
   const ledger = program
     .command('ledger')
     .description('The signed trees of ledgers: checkpoints, and the hashes that they are made of.')
-    .summary('sign the root of a ledger, look again at a broken one; its hashes');
+    .summary('sign the root of a ledger, look again at a broken one; its hashes; compare two sights');
   withExamples(
     ledger,
     'npm run ags -- ledger checkpoint',
     'npm run ags -- ledger checkpoint --accept-break "The disk was lost, the newest backup is from 09:00"',
     'npm run ags -- ledger verify-hashes',
+    'npm run ags -- ledger compare deeds.tar.gz theirs.tar.gz',
   );
   registerCheckpoint(ledger, context);
   registerHashes(ledger, context);
+  registerLedgerCompare(ledger, context);
 };
 
 interface CheckpointOptions extends OrgOption, JsonOption {

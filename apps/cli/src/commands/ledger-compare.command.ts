@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { compareLedgers, type LedgerComparison } from '#libs/crypto';
+import { fileArgument } from '../arguments.js';
+import { type BundleOptions, isVerified, withBundleOptions } from '../bundle/bundle-options.js';
+import { isBundle, type ShownLedger, sightOfBundle, sightOfNote } from '../bundle/ledger-sight.js';
+import { CliError, EXIT, usage } from '../cli-error.js';
+import { type CommandContext, withExamples } from '../command-context.js';
+import { present } from '../terminal.js';
+
+/** `ags ledger compare`: whether two readers were shown one ledger. Needs no deployment. */
+export const registerLedgerCompare = (ledger: Command, context: CommandContext): void => {
+  withExamples(
+    withBundleOptions(
+      ledger
+        .command('compare')
+        .description(
+          'Compares two bundles or checkpoints of one organization: whether they are of one chain, or of two that somebody ' +
+            'showed to two readers. Needs no server, no database and no state directory. Bundles are verified first; the ' +
+            'signatures of a checkpoint are for `verify --checkpoint-key` to check. Ends with 1 for a fork.',
+        )
+        .summary('whether two readers were shown one ledger')
+        .argument('<one>', 'a bundle or a checkpoint', fileArgument)
+        .argument('<other>', 'another', fileArgument),
+    ).action((one: string, other: string, options: BundleOptions) => compare(context, [one, other], options)),
+    'npm run ags -- ledger compare november.tar.gz december.tar.gz',
+    'npm run ags -- ledger compare deeds.tar.gz checkpoint.txt',
+  );
+};
+
+const compare = async (context: CommandContext, files: readonly string[], options: BundleOptions): Promise<void> => {
+  const shown: ShownLedger[] = [];
+  for (const file of files) {
+    const isOfDeeds = await isBundle(file);
+    if (isOfDeeds && !(await isVerified(context, file, options))) return;
+    shown.push(await (isOfDeeds ? sightOfBundle(file) : sightOfNote(file)));
+  }
+  const [one, other] = shown as [ShownLedger, ShownLedger];
+  if (one.sight.org !== other.sight.org) {
+    throw usage(
+      `${one.file} is of ${one.sight.org} and ${other.file} of ${other.sight.org}: two ledgers, not two sights of one.`,
+    );
+  }
+  const found = compareLedgers(one.sight, other.sight);
+  if (found.result === 'unknown') throw incomparable(one, other);
+  if (found.result === 'fork') context.exitCode = EXIT.refused;
+  present(context.terminal, options.json === true, {
+    objects: [objectOf(found, one, other)],
+    text: textOf(found, one, other),
+  });
+};
+
+const incomparable = (one: ShownLedger, other: ShownLedger): CliError =>
+  new CliError(
+    'file_unusable',
+    `${one.file} and ${other.file} have no deed and no size in common. Export a bundle that reaches from one to the other.`,
+  );
+
+const objectOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): object => ({
+  object: 'ledger_comparison',
+  org: one.sight.org,
+  result: found.result,
+  further: found.result === 'continues' ? (found.further === 'one' ? one.file : other.file) : null,
+  fork_at: found.result === 'fork' ? found.at : null,
+  fork_is_first: found.result === 'fork' ? found.isFirst : null,
+  notes: [one.note, other.note],
+});
+
+const textOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): string => {
+  switch (found.result) {
+    case 'same':
+      return `One chain of ${one.sight.org}, up to the same deed.`;
+    case 'continues': {
+      const [further, nearer] = found.further === 'one' ? [one, other] : [other, one];
+      return `One chain of ${one.sight.org}: ${further.file} goes on where ${nearer.file} ends.`;
+    }
+    case 'fork': {
+      const where = found.isFirst ? `at seq ${found.at}` : `at seq ${found.at} or before it`;
+      return [
+        `FORK ${where}: these are two chains of ${one.sight.org}. Somebody showed two readers two ledgers.`,
+        'Keep both files: together they are the proof.',
+        ...[one, other].flatMap(({ file, note }) =>
+          note === null ? [] : ['', `The checkpoint of ${file}:`, note.trimEnd()],
+        ),
+      ].join('\n');
+    }
+    case 'unknown':
+      return '';
+  }
+};
