@@ -1,6 +1,6 @@
 import { closed, matching, SchemaError, text } from './closed-schema.js';
 import { type Salt, SALT_PATTERN } from './commitment.js';
-import type { Digest } from './digest.js';
+import { type Digest, DIGEST_PATTERN } from './digest.js';
 import { canonicalize } from './jcs.js';
 import { bodyProfile, type JsonValue, parseStrictJson, StrictJsonError } from './strict-json.js';
 
@@ -63,13 +63,15 @@ const MAX_VALUE_DEPTH = 64;
 /** What a line may hold before its value: names and hashes, all of them ASCII. */
 const MAX_HEAD_BYTES = 512;
 
-const DIGEST = '"(sha256:[0-9a-f]{64})"';
+const inner = ({ source }: RegExp): string => source.slice(1, -1);
+
+const DIGEST = `"(${inner(DIGEST_PATTERN)})"`;
 const MEMBER = '"([a-z_]{1,32}(?:\\.[a-z0-9_]{1,32}){1,3})"';
 const SEQ = '([1-9][0-9]{0,15})';
 const WORD = '"([a-z_]{1,32})"';
 
 const OPENED = new RegExp(
-  `^\\{"commitment":${DIGEST},"member":${MEMBER},"salt":(?:null|"(${SALT_PATTERN.source.slice(1, -1)})"),"seq":${SEQ},"value":`,
+  `^\\{"commitment":${DIGEST},"member":${MEMBER},"salt":(?:null|"(${inner(SALT_PATTERN)})"),"seq":${SEQ},"value":`,
 );
 const DOCUMENT = new RegExp(
   `^\\{"digest":${DIGEST},"document":${WORD},"seq":${SEQ},(?:"signature":"([A-Za-z0-9_-]{86})",)?"value":`,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeVkey } from '#libs/crypto';
-import { KEY, ORG, packed, rawOf } from '../../../../libs/crypto/src/testing/given-chain.js';
+import { KEY, ORG, packed, rawOf } from '../../libs/crypto/src/testing/given-chain.js';
 import {
   anna,
   BOTH_TEXT,
@@ -13,8 +13,8 @@ import {
   treeText,
   witnessed,
   witnessedBundle,
-} from '../../../../libs/crypto/src/testing/witnessed-bundle.js';
-import { objectsIn, runInProcess } from '../../../../test/support/run-program.js';
+} from '../../libs/crypto/src/testing/witnessed-bundle.js';
+import { objectsIn, runInProcess } from '../support/run-program.js';
 
 const VKEY = encodeVkey(ledgerKey.vkey);
 
