@@ -15,7 +15,14 @@ import {
 import type { AgentEvent } from '#libs/domain/agents';
 import type { ConnectorEvent } from '#libs/domain/connectors';
 import { type Actor, type EventEnvelope, OPERATOR } from '#libs/domain/kernel';
-import { adminActOf, adminSections, type CheckpointActEvent, type FileEvent, revocationAct } from '#libs/domain/ledger';
+import {
+  adminActOf,
+  adminSections,
+  type CheckpointActEvent,
+  type EvidenceExportEvent,
+  type FileEvent,
+  revocationAct,
+} from '#libs/domain/ledger';
 import type { KeyRecord, OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
 import type { WebhookEvent } from '#libs/domain/webhooks';
@@ -24,7 +31,14 @@ import { NOW } from '../support/given.js';
 import { ROOT } from '../support/service.js';
 
 type Change =
-  AgentEvent | CheckpointActEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
+  | AgentEvent
+  | CheckpointActEvent
+  | ConnectorEvent
+  | EvidenceExportEvent
+  | FileEvent
+  | OrganizationEvent
+  | PolicyEvent
+  | WebhookEvent;
 
 const [org, agent, user, membership] = [testId('org', 1), testId('agt', 2), testId('usr', 3), testId('mem', 4)];
 const [connector, policy, webhook, key] = [testId('con', 5), testId('pol', 6), testId('whk', 7), testId('key', 8)];
@@ -116,6 +130,7 @@ const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type
   CheckpointKeyAnnounced: { org, origin, kid, alg: 'Ed25519', public_key: `ed25519:${kid}`, activated_at: at, at },
   CheckpointKeyWithdrawn: { org, origin, kid, public_key: `ed25519:${kid}`, at },
   LedgerBreakAccepted: { org, origin, broken: { origin, size: 7, root: 'AAAA' }, reason, at },
+  EvidenceExported: { org, format: 'service.bundle/2', from: null, to: at, first_seq: 3, last_seq: 9, at },
 };
 
 /** What a change says, by the names that the page gives it. */

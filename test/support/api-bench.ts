@@ -41,7 +41,7 @@ import {
   type Sealer,
 } from '#libs/domain/ledger';
 import { checkpointsOf } from '#libs/infra/deployment';
-import { organizationDecider } from '#libs/domain/people';
+import { organizationDecider, PeopleDirectory } from '#libs/domain/people';
 import { CompiledPolicies } from '#libs/domain/policies';
 import { Replays } from '#libs/domain/replays';
 import { PepperKeyHasher } from '#libs/infra/agents';
@@ -52,6 +52,7 @@ import { ConnectorDrivers } from '#libs/infra/connectors';
 import { EgressDoor, type EgressDoorOptions } from '#libs/infra/egress';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { PostgresPayloadStore, PostgresRetentionRows } from '#libs/infra/gate';
+import { PepperSignInHasher, PostgresPeopleDirectory, SealedAddresses } from '#libs/infra/people';
 import {
   type ProjectionName,
   ProjectionProgress,
@@ -167,7 +168,7 @@ export class ApiBench {
       onConnectionLost: () => undefined,
     });
     const pool = new pg.Pool({ connectionString, max: 2 });
-    await installSchemas(pool, ['vault', 'ledger', 'idempotency', 'connector_health', 'tool_definitions']);
+    await installSchemas(pool, ['vault', 'ledger', 'idempotency', 'connector_health', 'tool_definitions', 'people']);
     const bench = new ApiBench(readModels, store, pool, door);
     await bench.makeOrganization();
     const ports: DynamicModule = {
@@ -247,6 +248,11 @@ export class ApiBench {
       database: { store, durable: this.pool },
       ...{ secrets: { cipher }, runner, streams, clock, randomness, baseUrl: 'https://ags.example.com' },
     });
+    const people = new PostgresPeopleDirectory(
+      this.pool,
+      new PepperSignInHasher(randomBytes(32)),
+      new SealedAddresses(cipher),
+    );
     const egress = new EgressDoor(this.door);
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
@@ -298,6 +304,7 @@ export class ApiBench {
         provide: ConnectorTests,
         useValue: new ConnectorTests(connectors, health, { vault, egress, registry, settings, clock }),
       },
+      { provide: PeopleDirectory, useValue: people },
       { provide: RunningExecutions, useValue: this.executions },
       { provide: EgressPolicy, useValue: egress },
       { provide: Vault, useValue: vault },

@@ -20,7 +20,7 @@ import { decoderStream } from './arbitrary-decoder.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { passkeyEvents } from './arbitrary-passkeys.js';
 import { ledgerStream } from './arbitrary-ledger.js';
-import { exportStream } from './arbitrary-exports.js';
+import { evidenceExportStream, exportStream } from './arbitrary-exports.js';
 import { sessionStream, signInStream } from './arbitrary-sessions.js';
 import { testId } from './given-log.js';
 
@@ -372,6 +372,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     sessionStream(2),
     exportStream(1),
     checkpointStream(text),
+    evidenceExportStream(1),
     signInStream(1),
   ];
   return fc

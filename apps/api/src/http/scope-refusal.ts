@@ -19,6 +19,12 @@ export const insufficientScope = (principal: Principal, route: RouteEntry): Doma
   return new DomainError('insufficient_scope', { message: `This endpoint needs ${what} ${needed}${next}` });
 };
 
+/** The same, for what only admin keys and people may ask of a route that is for agents, too. */
+export const agentsHaveNoScope = (agentsInstead: string): DomainError =>
+  new DomainError('insufficient_scope', {
+    message: `This needs the scope admin, which no agent’s key has. ${agentsInstead}`,
+  });
+
 const MADE_BY = 'an operator makes one with `npm run ags -- keys create';
 
 const wordsFor = ({ kind }: Principal, { admin, agentsInstead }: RouteEntry): readonly [what: string, next: string] => {

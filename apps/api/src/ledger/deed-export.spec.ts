@@ -3,14 +3,19 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeBundle } from '#libs/crypto';
 import type { OrgId, ReadStreamOptions, RecordedEvent } from '#libs/domain/kernel';
-import { LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
+import { DeedEvidence, LedgerReader, SealKeyAdministration } from '#libs/domain/ledger';
+import { NamesOfPeople } from '#libs/domain/people';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { BuildFacts } from '#libs/infra/runtime';
+import { HeldPayloads } from '../../../../test/support/held-payloads.js';
 import { LedgerBench, newOrg } from '../../../../test/support/ledger-fixtures.js';
+import { BundleAdditionsOf } from './bundle-additions.js';
 import { DeedExport } from './deed-export.js';
 
 const DEEDS = 1_000;
 const FILE_HEADER_BYTES = 10;
+
+const nobody = () => Promise.resolve(new Map<never, string>());
 
 /** A store that counts the deeds read from it. */
 class CountingStore extends MemoryEventStore {
@@ -34,7 +39,11 @@ beforeAll(async () => {
   for (let number = 0; number < DEEDS; number += 1) await bench.recordAction(org);
   await bench.feed(bench.sealer(), await bench.log());
   const keys = new SealKeyAdministration(bench.runner, bench.streams, bench.keys);
-  exports = new DeedExport(new LedgerReader(store), keys, bench.clock, new BuildFacts('0.0.0', 'unknown', null));
+  const evidence = new DeedEvidence(store, new HeldPayloads(), { hasPassedAction: () => Promise.resolve(false) });
+  const people = new NamesOfPeople(bench.streams, { addressesOf: nobody, invitedAs: nobody });
+  const additions = new BundleAdditionsOf({ covering: () => Promise.resolve(null) }, evidence, store, people);
+  const build = new BuildFacts('0.0.0', 'unknown', null);
+  exports = new DeedExport(new LedgerReader(store), keys, additions, bench.clock, build);
 });
 
 const bundle = async (): Promise<Readable> => {

@@ -1,16 +1,21 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { IsString } from 'class-validator';
+import { IsIn, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
-import { BUNDLE_MEDIA_TYPE, type BundleRange, writeBundle } from '#libs/crypto';
+import { BUNDLE_MEDIA_TYPE, BUNDLE_VERSION, type BundleVersion, FIRST_BUNDLE_VERSION, writeBundle } from '#libs/crypto';
 import { Logger } from '#libs/domain/kernel';
-import { StartExport } from '#libs/domain/ledger';
+import { ExportEvidence, StartExport } from '#libs/domain/ledger';
+import { isAtLeast } from '#libs/domain/people';
+import type { Principal } from '../http/authenticator.port.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
+import { agentsHaveNoScope, insufficientRole } from '../http/scope-refusal.js';
 import { IfPresent } from '../http/shape.js';
-import { DeedExport } from './deed-export.js';
+import { DeedExport, type PreparedExport } from './deed-export.js';
+
+const FORMATS: readonly BundleVersion[] = [FIRST_BUNDLE_VERSION, BUNDLE_VERSION];
 
 class ExportDeedsQuery {
   /** Inclusive, over `issued_at`. */
@@ -22,6 +27,15 @@ class ExportDeedsQuery {
   @IfPresent()
   @IsString()
   to?: string;
+
+  @IfPresent()
+  @IsIn(FORMATS, { message: `must be ${FORMATS.join(' or ')}` })
+  format?: BundleVersion;
+
+  /** Admins and owners: what the deeds stand for, too. */
+  @IfPresent()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  evidence?: 'true' | 'false';
 }
 
 @Controller()
@@ -35,7 +49,7 @@ export class ExportDeedsController {
   /**
    * The export bundle of a time range, written while it is read: no faster than its reader, never held in memory as a
    * whole, and cut if reading fails. The form of a bundle shows whether it was cut (docs/deed-format.md). The export is
-   * recorded before its first byte goes out.
+   * recorded before its first byte goes out, and one with evidence is sealed, because it holds what retention will remove.
    */
   @Get('/v1/deeds/export')
   @Route({
@@ -50,9 +64,11 @@ export class ExportDeedsController {
     @RequestContext() exchange: Exchange,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { content, fileName } = await this.exports.prepare(exchange.caller.org, query);
+    if (query.evidence === 'true') requireAdmin(exchange.caller);
+    const prepared = await this.exports.prepare(exchange.caller.org, query);
+    const { content, fileName } = prepared;
     const isAsked = exchange.request.method !== 'HEAD';
-    if (isAsked) await this.record(content.range, exchange);
+    if (isAsked) await this.record(prepared, exchange);
     void reply
       .header('Content-Type', BUNDLE_MEDIA_TYPE)
       .header('Content-Disposition', `attachment; filename="${fileName}"`);
@@ -65,9 +81,21 @@ export class ExportDeedsController {
     });
     void reply.send(bundle);
   }
-  private async record({ from, to, first_seq, last_seq }: BundleRange, exchange: Exchange): Promise<void> {
+
+  private async record({ content, format, hasEvidence }: PreparedExport, exchange: Exchange): Promise<void> {
     const { org } = exchange.caller;
-    const data = { org, kind: 'deeds' as const, from, to, first_seq, last_seq };
-    await this.commands.execute(new StartExport(data, exchange.commandMetadata()));
+    const { from, to, first_seq, last_seq } = content.range;
+    const range = { org, from, to, first_seq, last_seq };
+    const metadata = exchange.commandMetadata();
+    await this.commands.execute(new StartExport({ ...range, kind: 'deeds' }, metadata));
+    if (hasEvidence) await this.commands.execute(new ExportEvidence({ ...range, format }, metadata));
   }
 }
+
+/** As the evidence of one deed, it holds what approvers were shown and said; and all of it at once is for admins. */
+const requireAdmin = (caller: Principal): void => {
+  if (caller.kind === 'agent') throw agentsHaveNoScope(AGENTS_INSTEAD);
+  if (caller.kind === 'person' && !isAtLeast(caller.role, 'admin')) throw insufficientRole(caller.role, 'admin');
+};
+
+const AGENTS_INSTEAD = 'Leave out evidence: an agent’s key exports the deeds alone.';

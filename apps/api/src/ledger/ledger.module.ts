@@ -1,22 +1,28 @@
 import { Module } from '@nestjs/common';
-import { Clock, EventStore, PayloadStore } from '#libs/domain/kernel';
+import { Clock, EventStore, FoldedStreams, PayloadStore, Randomness } from '#libs/domain/kernel';
 import {
+  BundleCheckpoints,
   CheckLedger,
   CheckpointJournal,
+  CheckpointMaker,
   DeedEvidence,
+  ExportEvidenceHandler,
   LedgerProofs,
   LedgerReader,
   LedgerTrees,
   MakeCheckpointHandler,
   RetentionReach,
+  SignedBundleCheckpoints,
   SealFileHandler,
   SealKeyAdministration,
   StartExportHandler,
 } from '#libs/domain/ledger';
 import { ProjectionWaiter, ReadModels, SignedTreeReads } from '#libs/infra/read-models';
+import { NamesOfPeople, PeopleDirectory } from '#libs/domain/people';
 import { BuildFacts, readBuildFacts } from '#libs/infra/runtime';
 import { ListAnswers } from '../lists/list-answers.js';
 import { AwaitDeed } from './await-deed.js';
+import { BundleAdditionsOf } from './bundle-additions.js';
 import { ChangeDeeds } from './change-deeds.js';
 import { CheckLedgerController } from './check-ledger.controller.js';
 import { CheckpointKeysController } from './checkpoint-keys.controller.js';
@@ -61,10 +67,23 @@ import { StoredDeeds } from './stored-deeds.js';
       useFactory: (store: EventStore, payloads: PayloadStore, retention: RetentionReach) =>
         new DeedEvidence(store, payloads, retention),
     },
+    {
+      provide: BundleCheckpoints,
+      inject: [LedgerProofs, CheckpointMaker, Clock, Randomness],
+      useFactory: (proofs: LedgerProofs, maker: CheckpointMaker, clock: Clock, randomness: Randomness) =>
+        new SignedBundleCheckpoints(proofs, maker, clock, randomness),
+    },
+    {
+      provide: NamesOfPeople,
+      inject: [FoldedStreams, PeopleDirectory],
+      useFactory: (streams: FoldedStreams, people: PeopleDirectory) => new NamesOfPeople(streams, people),
+    },
+    BundleAdditionsOf,
     DeedExport,
     AwaitDeed,
     SealFileHandler,
     StartExportHandler,
+    ExportEvidenceHandler,
     {
       provide: CheckLedger,
       inject: [LedgerReader, SealKeyAdministration, Clock],

@@ -1317,6 +1317,10 @@ export interface paths {
          * @description A gzip tar of `manifest.json`, `keys.json` and `deeds.ndjson`, streamed. The command `verify` checks it without the
          *     service. Every key that may read deeds gets the whole range: a chain with holes proves nothing.
          *     Before its first byte an export is recorded as the security event `export.started`; where it cannot be, it does not begin.
+         *
+         *     With `evidence` it also holds what the deeds stand for: arguments, results, what approvers were shown and said, texts of
+         *     policies, each with the salt by which anybody can check it, as far as retention has not taken it. That is for admins and
+         *     owners alone, and is sealed as the admin deed `evidence.exported`, which is recorded before the first byte goes out.
          */
         get: operations["exportDeeds"];
         put?: never;
@@ -9378,6 +9382,13 @@ export interface operations {
                 from?: components["schemas"]["Timestamp"];
                 /** @description Deeds issued before this instant. Left out, to the last. */
                 to?: components["schemas"]["Timestamp"];
+                /**
+                 * @description The format of the bundle. Left out, `service.bundle/1`, which every version of `verify` reads, and with `evidence`
+                 *     `service.bundle/2`. The second one also holds the checkpoint that covers the deeds, where there is one.
+                 */
+                format?: "service.bundle/1" | "service.bundle/2";
+                /** @description Also what the deeds stand for. Needs the role admin; no agent’s key may. */
+                evidence?: boolean;
             };
             header?: {
                 /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */

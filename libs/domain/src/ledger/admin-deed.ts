@@ -8,6 +8,7 @@ import type { WebhookEvent } from '../webhooks/index.js';
 import type { DecoderEvent } from '../witness/index.js';
 import type { CheckpointActEvent, CheckpointMade } from './checkpoint.events.js';
 import type { LedgerEvent } from './deed.events.js';
+import type { EvidenceExportEvent } from './evidence-export.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
 
@@ -20,7 +21,14 @@ export interface AdminAct {
 }
 
 export type AdminEvent =
-  AgentEvent | CheckpointActEvent | ConnectorEvent | FileEvent | OrganizationEvent | PolicyEvent | WebhookEvent;
+  | AgentEvent
+  | CheckpointActEvent
+  | ConnectorEvent
+  | EvidenceExportEvent
+  | FileEvent
+  | OrganizationEvent
+  | PolicyEvent
+  | WebhookEvent;
 
 type ActOf<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
@@ -166,13 +174,16 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     act('checkpoint_key.retired', 'checkpoint_key', kid, { origin, public_key }),
   LedgerBreakAccepted: ({ org, origin, broken, reason }) =>
     act('ledger.broken', 'ledger', org, { broken: { ...broken }, origin }, reason),
+  // It changes nothing, but whoever reads the chain is to know who took the values out that deeds keep to themselves.
+  EvidenceExported: ({ org, format, from, to, first_seq, last_seq }) =>
+    act('evidence.exported', 'org', org, { first_seq, format, from, last_seq, to }),
 };
 
 /**
  * Event types of an organization's log that no admin deed seals; deeds of actions are decided by folding the action.
- * Signing in and out are security events without a deed (rule DEED-13), and so are a failed sign-in and an export,
- * because they change nothing. How the decoder of a change log is, is nobody's doing. A checkpoint tells of the ledger: a
- * deed of it would be its own next reason.
+ * Signing in and out are security events without a deed (rule DEED-13), and so are a failed sign-in and an export of deeds
+ * alone, because they change nothing. How the decoder of a change log is, is nobody's doing. A checkpoint tells of the
+ * ledger: a deed of it would be its own next reason.
  */
 const UNSEALED: EventTypes<
   CheckpointMade | DecoderEvent | ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent

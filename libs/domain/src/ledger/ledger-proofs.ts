@@ -1,9 +1,9 @@
 import {
   consistencyProof,
+  type CoveringCheckpoint,
   encodeTlogProof,
   inclusionProof,
   isSameHash,
-  type LedgerRange,
   ledgerRange,
   type NodeHashes,
   parseSignedNote,
@@ -17,11 +17,6 @@ import type { LedgerTrees } from './ledger-tree.js';
 /** Checkpoints by their size. */
 export abstract class SignedTreeRows {
   abstract ofSize(org: OrgId, origin: string, size: number): Promise<SignedTree | null>;
-}
-
-/** What binds a bundle's deeds to a checkpoint: its note, and the roots of what lies left and right of them. */
-export interface CoveringCheckpoint extends Pick<LedgerRange, 'size' | 'left' | 'right'> {
-  readonly note: string;
 }
 
 /** Proofs in the trees that were signed. Each is checked against the signed root before anybody gets it. */
@@ -69,8 +64,8 @@ export class LedgerProofs {
     const signed = await this.covers(org, last);
     if (signed === null) return null;
     const { size } = signed.checkpoint;
-    const { left, right } = await this.read(org, signed, (hashes) => ledgerRange(hashes, { first, last, size }));
-    return { note: signed.note, size, left, right };
+    const range = await this.read(org, signed, (hashes) => ledgerRange(hashes, { first, last, size }));
+    return { note: signed.note, range };
   }
 
   private async covers(org: OrgId, seq: number): Promise<SignedTree | null> {

@@ -7,6 +7,7 @@ export * from './member.decider.js';
 export * from './member.events.js';
 export * from './membership.js';
 export * from './named-person.js';
+export * from './names-of-people.js';
 export * from './mails/mail-texts.js';
 export * from './organization.commands.js';
 export * from './organization.decider.js';
