@@ -104,6 +104,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   'checkpoint_key.registered': 'Checkpoint key in use',
   'checkpoint_key.retired': 'Checkpoint key retired',
   'ledger.broken': 'Break of the ledger accepted',
+  'evidence.exported': 'Evidence exported',
   'seal_key.revoked': 'Seal key revoked',
 };
 

@@ -5,7 +5,7 @@ import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { LIST_DEEDS_FILTERS } from '../kernel/contract.ts';
 import { useFilteredList } from '../kernel/filtered-list.ts';
-import { useSession } from '../kernel/session.tsx';
+import { useMay, useSession } from '../kernel/session.tsx';
 import { Badge, EvidenceBadge } from '../kit/badges.tsx';
 import { Failure } from '../kit/failure.tsx';
 import { ChoiceChip, choicesOf, GivenChips, TimeChip } from '../kit/filters.tsx';
@@ -63,6 +63,7 @@ const DAY_MS = 86_400_000;
  */
 const LedgerCheck = () => {
   const { me } = useSession();
+  const mayExportEvidence = useMay('admin');
   const check = useMutation({
     mutationFn: () =>
       bodyOf(
@@ -80,6 +81,16 @@ const LedgerCheck = () => {
       <a className={kit['button']} href="/v1/deeds/export" download={`deeds-${me.org.id}.tar.gz`}>
         <Icon name="stamp" /> Export all deeds
       </a>
+      {mayExportEvidence ? (
+        <a
+          className={kit['button']}
+          href="/v1/deeds/export?evidence=true"
+          download={`evidence-${me.org.id}.tar.gz`}
+          title="With arguments, results, reasons and policies, as far as retention has not taken them. This export is sealed."
+        >
+          <Icon name="stamp" /> Export with evidence
+        </a>
+      ) : null}
       <span role="status">
         {data === undefined ? null : (
           <>
