@@ -799,7 +799,7 @@ def read_checkpoint(data, org, last, logs, policy):
         raise Refused("bad_checkpoint") from None
     if not last <= checkpoint.size <= MAX_SAFE:
         raise Refused("bad_checkpoint")
-    if not checkpoint.origin.endswith("/ledger/" + org):
+    if not re.search("/ledger/" + org + "(/[1-9][0-9]{0,15})?\\Z", checkpoint.origin):
         raise Refused("wrong_origin")
     word = {"size": checkpoint.size, "root": tlog.to_base64(checkpoint.root), "made_by": checkpoint.origin}
     if not logs:

@@ -79,7 +79,7 @@ export const judgeNoteOf = (
   const read = readNote(bytes);
   if (read === null || read.size < last) return 'bad_checkpoint';
   // One key signs for every organization of a service: only the name tells whose tree it is.
-  if (!read.origin.endsWith(`/ledger/${org}`)) return 'wrong_origin';
+  if (!isOriginOf(read.origin, org)) return 'wrong_origin';
   const logs = trustedLogs(trust);
   if (logs === null) return { read, words: { ...NO_CHECKPOINT, checkpoint: checkpointWord(read, false) } };
   const judged = judgeCheckpoint(bytes, trust.policy ?? NO_WITNESSES, logs);
@@ -88,6 +88,12 @@ export const judgeNoteOf = (
   const times = witnesses.flatMap(({ at }) => (at === null ? [] : [at])).sort();
   const { quorum } = judged;
   return { read, words: { checkpoint: checkpointWord(read, true), witnesses, quorum, exists_since: times[0] ?? null } };
+};
+
+/** A tree that an operator began anew has a number behind its origin (docs/checkpoints.md). */
+const isOriginOf = (origin: string, org: string): boolean => {
+  const numberless = origin.replace(/\/[1-9][0-9]{0,15}$/, '');
+  return [origin, numberless].some((name) => name.endsWith(`/ledger/${org}`));
 };
 
 /** Judges range.json: whether the deeds that were read lead to the root of the checkpoint. */

@@ -1,3 +1,4 @@
+import { logKey } from './testing/given-witnessed.js';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
@@ -11,10 +12,12 @@ import {
   encoded,
   HELD,
   honestNote,
-  ledgerKey,
   LEDGER_ORIGIN,
+  ledgerKey,
   linesOf,
+  noteText,
   TREE,
+  treeText,
   witnessed,
   witnessedBundle,
 } from './testing/witnessed-bundle.js';
@@ -49,6 +52,14 @@ describe('a bundle with its checkpoint and its evidence', () => {
     const deeds = witnessed.slice(first - 1);
     const bytes = await packed(await witnessedBundle({ deeds, manifest: { from: '2026-10-01T12:00:00.000Z' } }));
     expect(await verify(bytes, { witnesses: BOTH })).toMatchObject({ result: 'intact', end_from: 'witnesses' });
+  });
+
+  it('may be of a tree that an operator has begun anew', async () => {
+    const origin = `${LEDGER_ORIGIN}/2`;
+    const key = logKey(origin);
+    const bytes = await packed(await witnessedBundle({ note: noteText(treeText(witnessed, origin), key) }));
+    const verdict = await verify(bytes, { checkpointKeys: [key.vkey] });
+    expect(verdict).toMatchObject({ result: 'intact', checkpoint: { signed: true, made_by: origin } });
   });
 
   it('is weighed by nobody where the reader trusts no log', async () => {

@@ -173,6 +173,12 @@ const checkpointAttacks: readonly BundleAttack[] = [
       options: { checkpointKeys: [otherLog.vkey] },
     },
   ),
+  broken(
+    'wrong_origin',
+    null,
+    'a checkpoint of a tree that was begun anew for the 01st time',
+    noted(noteText(treeText(witnessed, `${LEDGER_ORIGIN}/01`), logKey(`${LEDGER_ORIGIN}/01`))),
+  ),
   broken('wrong_origin', null, 'a checkpoint of another service', noted(honestNote), {
     options: { checkpointKeys: [logKey(LEDGER_ORIGIN.replace('governance', 'elsewhere')).vkey] },
   }),
