@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAgsHere, type AgsRun } from '../support/run-ags.js';
+import { startService, type RunningService } from '../support/service.js';
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startService({ env: { LOG_LEVEL: 'warn' } });
+});
+afterAll(() => service?.stop());
+
+/** Beside the running service, on its state directory. */
+const ags = (...args: string[]): Promise<AgsRun> => runAgsHere([...args, '--json'], { env: service.environment });
+
+describe('ags ledger and checkpoint-keys', () => {
+  const newest = async (): Promise<string> => {
+    const response = await fetch(`${service.baseUrl}/v1/ledger/checkpoint`, {
+      headers: { Authorization: `Bearer ${service.adminKey}` },
+    });
+    return response.text();
+  };
+
+  it('sign the root now, with the key that the service publishes, and beside the next one while keys are rotated', async () => {
+    const first = await ags('ledger', 'checkpoint');
+    expect(first).toMatchObject({ code: 0, stderr: '', object: { object: 'checkpoint', org: service.org } });
+    expect(await newest()).toBe(first.object['note']);
+    expect(await ags('ledger', 'verify-hashes')).toMatchObject({ code: 0, object: { result: 'same' } });
+    const rotated = await ags('checkpoint-keys', 'rotate', '--overlap', '1h');
+    expect(rotated.objects.map(({ status }) => status)).toEqual(['retiring', 'active']);
+    const { json } = await service.call('GET', '/.well-known/service/checkpoint-keys.json');
+    expect((json['keys'] as { public_key: string }[]).map((key) => key.public_key)).toEqual(
+      rotated.objects.map((key) => key['public_key']),
+    );
+    await ags('keys', 'create', '--agent', service.agent);
+    const { json: made } = await service.call('POST', '/v1/ledger/checkpoint', { key: service.adminKey });
+    expect(String(made['note']).match(/^— /gm)).toHaveLength(2);
+    expect(await ags('ledger', 'rebuild-hashes')).toMatchObject({ code: 0 });
+    // Each deed is what the log asks for, also those about the keys.
+    expect(await ags('audit')).toMatchObject({ code: 0 });
+  });
+
+  it('accept no break where there is none', async () => {
+    const looked = await ags('ledger', 'checkpoint', '--accept-break', 'By mistake');
+    expect(looked).toMatchObject({ code: 0, object: { origin: expect.stringMatching(/org_[^/]+$/) as string } });
+  });
+});
