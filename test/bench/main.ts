@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startBenchService, type BenchService } from './bench-service.js';
+import { checkpointSpeed } from './checkpoints.js';
 import { machineClass, record } from './documented-figures.js';
 import { absolute, measured, print, say } from './figure.js';
 import { gateOverhead } from './gate-overhead.js';
@@ -78,9 +79,10 @@ const SECTIONS = [
   'sign-in',
   'replay',
   'streams',
+  'checkpoints',
 ] as const;
 
-const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|mcp|database|rows|takeover|verify|holds|sign-in|replay|streams] [--seconds 60] [--record]
+const USAGE = `usage: npm run bench -- [--profile embedded|distributed] [--only service|governed|mcp|database|rows|takeover|verify|holds|sign-in|replay|streams|checkpoints] [--seconds 60] [--record]
 Prints one JSON line a figure; progress on standard error.
 
   --profile  distributed: each figure of a deployment twice, of one process with its own PostgreSQL (embedded, which is
@@ -91,7 +93,7 @@ Prints one JSON line a figure; progress on standard error.
              fast it is read, those of rebuilding, listing and summing up
              many rows, how long nobody seals or projects when whoever did is gone, those of offline verification, how long
              hostile input holds the event loop, whether the time of a sign-in request tells who is known, how fast past
-             actions are replayed, or what 200 event streams cost; may be repeated
+             actions are replayed, what 200 event streams cost, or how fast the root of a ledger is signed; may be repeated
   --seconds  how long the service is loaded
   --record   keeps the figures of the embedded profile in docs/performance.json, and in the table of docs/performance.md
 `;
@@ -164,6 +166,7 @@ const main = async (): Promise<void> => {
   if (values.only.includes('sign-in')) await signInTiming();
   if (values.only.includes('replay')) await replaySpeed();
   if (values.only.includes('streams')) await streamLoad(Number(values.seconds));
+  await each('checkpoints', checkpointSpeed);
   if (machine !== null) record(measured(), machine);
 };
 
