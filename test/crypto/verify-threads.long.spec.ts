@@ -19,6 +19,8 @@ import {
   type RawBundle,
   rawOf,
 } from '../../libs/crypto/src/testing/given-chain.js';
+import { WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
+import { witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPILED = join(ROOT, 'dist/test/crypto/verify-bundles.child.js');
@@ -121,6 +123,15 @@ describe('a bundle of many blocks', () => {
       );
       cases[`seal ${seq} forged`] = await given(packed(rawOf(withBadSeal(seq))));
     }
+    await expectOneVerdict(cases);
+  });
+
+  it('gets the verdict of one thread with its checkpoint and its evidence', async () => {
+    const wrong = Object.values(WITNESSED_ATTACKS).flat();
+    // Keys of witnesses are bytes, which this way of asking has no spelling for.
+    const asked = wrong.filter(({ options }) => options === undefined);
+    const cases: Record<string, Given> = { whole: await given(packed(await witnessedBundle())) };
+    for (const { name, bytes } of asked) cases[name] = await given(bytes());
     await expectOneVerdict(cases);
   });
 

@@ -103,6 +103,18 @@ describe('a bundle with its checkpoint and its evidence', () => {
     expect(gunzipSync(bytes).equals(gunzipSync(await packed(raw)))).toBe(true);
   });
 
+  it.each([1, -1])('stays cut where the evidence has changed between its two readings (%i)', async (more) => {
+    const large = Array.from({ length: 9 }, () => Buffer.alloc(1_048_576));
+    let asked = 0;
+    const rest = () =>
+      Promise.resolve(Array.from({ length: 2 + (asked++ === 0 ? 0 : more) }, () => Buffer.from('line\n')));
+    const evidence = { of: ({ seq }: { seq: number }) => Promise.resolve(seq === 1 ? large : []), rest };
+    const additions = { checkpoint: null, evidence };
+    await expect(collect(writeBundle({ ...contentOf(witnessed.slice(0, 2)), additions }))).rejects.toThrow(
+      `payloads.ndjson is ${more > 0 ? 'longer' : 'shorter'} than was said`,
+    );
+  });
+
   it('can be read part by part', async () => {
     const { kinds, lines } = await partsOf(await packed(await witnessedBundle()));
     expect(kinds).toEqual(['manifest', 'keys', 'deed', 'checkpoint', 'range', 'payload']);
