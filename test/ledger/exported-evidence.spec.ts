@@ -1,5 +1,10 @@
 /** A bundle with evidence, made of real calls: what an auditor reads from it, and what nobody reads from one without. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type BundleRange,
@@ -35,10 +40,16 @@ import { GateBench } from '../support/gate-bench.js';
 import { LedgerBench } from '../support/ledger-fixtures.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
-const TOOLS = [
-  { name: 'update', method: 'POST', path: '/v1/customers', args: { name: { in: 'body', type: 'string' } } },
-];
-const ARGS = { name: 'Ada' };
+const IN_BODY = { in: 'body' };
+const ARGUMENTS = {
+  name: { ...IN_BODY, type: 'string' },
+  half: { ...IN_BODY, type: 'number' },
+  large: { ...IN_BODY, type: 'number' },
+};
+const TOOLS = [{ name: 'update', method: 'POST', path: '/v1/customers', args: ARGUMENTS }];
+const ARGS = { name: 'Ada “Zoë” \u0001', half: 0.5, large: 1e21 };
+const PYTHON_VERIFIER = fileURLToPath(new URL('../python/verify_bundle.py', import.meta.url));
+const hasPython = spawnSync('python3', ['-c', 'import cryptography']).status === 0;
 
 let upstream: Upstream;
 let bench: GateBench;
@@ -142,6 +153,22 @@ describe('a bundle with evidence', () => {
       new Set(['policy_source', 'connector_config']),
     );
     expect(lines.filter(({ kind }) => kind === 'told')).toEqual([]);
+  });
+
+  it.skipIf(!hasPython)('is judged alike by the verifier in Python', async () => {
+    await scene.enforce();
+    await allowedCall();
+    const bytes = await exported(2);
+    const folder = mkdtempSync(join(tmpdir(), 'evidence-'));
+    const path = join(folder, 'evidence.tar.gz');
+    writeFileSync(path, bytes);
+    const pins = (await keys()).flatMap((key) => ['--pin', fingerprintOf(key)]);
+    const { status, stdout } = spawnSync('python3', ['-B', PYTHON_VERIFIER, path, '--org', bench.org, ...pins], {
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    expect(JSON.parse(stdout)).toEqual(await verdictOn(bytes));
+    expect(status).toBe(0);
   });
 
   it('tells an auditor with a part of the chain which rules applied, and who everybody is', async () => {
