@@ -106,6 +106,7 @@ describe('sealing', () => {
   };
   const well: SealingState = {
     parked: [],
+    broken: [],
     waiting: [],
     isComplete: true,
     patienceMs: 10_000,
@@ -149,6 +150,12 @@ describe('sealing', () => {
       { parked: [parked], waiting: [waiting()] },
       'problem',
       `The ledger of org_a cannot go on since ${NOW}: an event is missing.`,
+    ],
+    [
+      'a ledger that does not continue what was signed',
+      { broken: [{ org: 'org_b' as OrgId, since: NOW, reason: 'shorter' }] },
+      'problem',
+      `The ledger of org_b does not continue what was signed since ${NOW} (shorter)`,
     ],
     ['several that are', { parked: [parked, parked, parked] }, 'problem', 'of org_a (and 2 more) cannot go on'],
     [

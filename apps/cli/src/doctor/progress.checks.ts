@@ -1,5 +1,6 @@
+import type pg from 'pg';
 import { timestampOf, claimedTimeOf, type RecordedEvent } from '#libs/domain/kernel';
-import type { ParkedOrg, UnsealedEvent } from '#libs/domain/ledger';
+import type { BrokenLedger, ParkedOrg, UnsealedEvent } from '#libs/domain/ledger';
 import { inspectProjections, PROJECTION_LAG_LIMIT, type ProjectionLag } from '#libs/infra/diagnosis';
 import { redactText } from '#libs/infra/logging';
 import type { Examination } from './examination.js';
@@ -101,6 +102,7 @@ export const checkSealing = async (examination: Examination): Promise<Finding> =
   const waiting = await count.of(unsealed.inOrder({ upTo: await store.head(), endsBefore: count.endsBefore }));
   return judgeSealing({
     parked: await progress.parked(),
+    broken: await brokenLedgers(pool),
     waiting,
     isComplete: count.isComplete,
     patienceMs,
@@ -110,8 +112,17 @@ export const checkSealing = async (examination: Examination): Promise<Finding> =
   });
 };
 
+/** None where the database has not the table yet, which is a finding of its own. */
+const brokenLedgers = async (pool: pg.Pool): Promise<readonly BrokenLedger[]> => {
+  const { PostgresBrokenLedgers } = await import('#libs/infra/ledger');
+  const { rows } = await pool.query<{ table: string | null }>(`select to_regclass('ledger.broken_ledgers') as table`);
+  return (rows[0]?.table ?? null) === null ? [] : new PostgresBrokenLedgers(pool).all();
+};
+
 export interface SealingState {
   readonly parked: readonly Pick<ParkedOrg, 'org' | 'since' | 'reason'>[];
+  /** Those that do not continue what was signed. */
+  readonly broken: readonly Pick<BrokenLedger, 'org' | 'since' | 'reason'>[];
   /** What waits for longer than a sealer takes, in the order of the log. */
   readonly waiting: readonly UnsealedEvent[];
   /** Whether that is all of it. */
@@ -126,13 +137,21 @@ export interface SealingState {
 }
 
 export const judgeSealing = (state: SealingState): Finding => {
-  const { parked, waiting, isComplete, patienceMs, isRefusing, isWorkerThere, isApiThere } = state;
+  const { parked, broken, waiting, isComplete, patienceMs, isRefusing, isWorkerThere, isApiThere } = state;
   const [stuck] = parked;
   if (stuck) {
     const more = parked.length === 1 ? '' : ` (and ${parked.length - 1} more)`;
     return problem(
       `The ledger of ${stuck.org}${more} cannot go on since ${stuck.since}: ${redactText(stuck.reason)}.`,
       'Put that right: a worker tries again every few seconds.',
+    );
+  }
+  const [cut] = broken;
+  if (cut) {
+    const more = broken.length === 1 ? '' : ` (and ${broken.length - 1} more)`;
+    return problem(
+      `The ledger of ${cut.org}${more} does not continue what was signed since ${cut.since} (${cut.reason}): no checkpoint is made of it.`,
+      'Look again with `npm run ags -- ledger checkpoint`; docs/checkpoints.md says what to do.',
     );
   }
   const fault = waiting.find((each) => each.fault !== null)?.fault;
