@@ -8,6 +8,15 @@ export {
   xidInLog,
 } from './action-mark.js';
 export { decodeBase64url, decodeHex, EncodingError, encodeBase64url, encodeHex } from './base64url.js';
+export { type ApprovalChallenge, APPROVAL_CHALLENGE_VERSION, approvalChallenge } from './approval-challenge.js';
+export {
+  type AssertionFault,
+  type ExpectedAssertion,
+  faultOfAssertion,
+  type PasskeyAssertion,
+  type PasskeyRegistration,
+  signCountOf,
+} from './passkey-assertion.js';
 export { type CanonicalArguments, checkArguments } from './call-arguments.js';
 export {
   commitmentOf,
