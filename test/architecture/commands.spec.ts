@@ -36,7 +36,9 @@ const withoutCommand = (controller: string): readonly string[] => {
 /** Changing methods that append no event as a command does (docs/adr/0030). Each with what it does instead. */
 const WITHOUT_A_COMMAND: Readonly<Record<string, string>> = {
   'approvals/approval-links.controller.ts preview': 'reads what a link shows',
+  'approvals/approval-links.controller.ts passkey': 'says what a device is to sign',
   'approvals/approval-links.controller.ts decide': 'LinkedApprovals sends the command',
+  'approvals/approvals.controller.ts passkey': 'says what a device is to sign',
   'connectors/connector-tests.controller.ts test': 'runs checks and keeps their result as a row',
   'connectors/connector-tools.controller.ts refresh':
     'asks a server; ToolRecorder appends what it says, as the service',

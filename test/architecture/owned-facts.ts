@@ -60,12 +60,7 @@ export const OWNED_SETS: readonly OwnedSet[] = [
   set('ActionState', 'ACTION_STATES', gate.ACTION_STATES, ACTION_STATE),
   set('ActionStatus', 'ACTION_STATUSES', gate.ACTION_STATUSES, ACTION_STATE),
   set('ApprovalStatus', 'APPROVAL_STATUSES', gate.APPROVAL_STATUSES, ACTION_STATE),
-  set(
-    'ApprovalDecision',
-    'APPROVAL_DECISIONS',
-    gate.APPROVAL_DECISIONS,
-    'libs/domain/src/gate/approvals/decide-approval.command.ts',
-  ),
+  set('ApprovalDecision', 'APPROVAL_DECISIONS', gate.APPROVAL_DECISIONS, 'libs/crypto/src/approval-challenge.ts'),
   set('AgentStatus', 'AGENT_STATUSES', agents.AGENT_STATUSES, 'libs/domain/src/agents/agent.state.ts'),
   set('AgentScope', 'AGENT_SCOPES', agents.AGENT_SCOPES, 'libs/domain/src/agents/agent.events.ts'),
   set('IntentMode', 'INTENT_MODES', agents.INTENT_MODES, 'libs/domain/src/agents/agent.events.ts'),

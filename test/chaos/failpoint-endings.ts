@@ -25,7 +25,7 @@ interface Row {
  * The others are met by what a person does (test/e2e/approvals.long.spec.ts), by what is sent to webhooks
  * (test/webhooks/crashes.spec.ts) and where checkpoints are made (test/ledger/checkpoints.spec.ts).
  */
-export type PointOfCall = Exclude<Failpoint, 'apr.mail' | 'apr.resume' | `ckpt.${string}` | `hook.${string}`>;
+export type PointOfCall = Exclude<Failpoint, `apr.${string}` | `ckpt.${string}` | `hook.${string}`>;
 
 const READ = 'succeeded 1 VERIFIED' as const;
 

@@ -5,6 +5,7 @@ import { StagePeople } from '../http/error-codes/stage-people.js';
 import { headersOf, type Sent, type Session } from '../http/error-codes/sent.js';
 import { connectCrm } from '../support/crm.js';
 import { type Answer, startService, type RunningService } from '../support/service.js';
+import { SoftAuthenticator } from '../support/soft-authenticator.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
 const POLICY = `version: 1
@@ -51,6 +52,12 @@ const held = async (text: string): Promise<string> => {
   expect(json).toMatchObject({ status: 'pending_approval' });
   return String(json['id']);
 };
+const arm = async (order: string): Promise<void> => {
+  await writeFile(join(service.stateDir, 'failpoints'), order);
+  const saidBefore = service.output.length;
+  process.kill(service.pid, 'SIGUSR2');
+  await vi.waitFor(() => expect(service.output.slice(saidBefore)).toContain('failpoints are armed'), PATIENCE);
+};
 const approvalOf = (action: string): string => `/v1/approvals/${action.replace('act_', 'apr_')}`;
 const approve = async (action: string, as: Session, headers: Record<string, string> = {}): Promise<Answer> => {
   const { json } = await send('GET', approvalOf(action), { as });
@@ -84,6 +91,57 @@ describe('kill -9 after the yes stands in the log, before anybody was told', () 
   });
 });
 
+describe('kill -9 between what a passkey signed and the decision', () => {
+  it('leaves the approval waiting; signed again, it is decided, and the call runs once', async () => {
+    const device = new SoftAuthenticator({
+      rpId: 'localhost',
+      origin: `http://localhost:${new URL(service.baseUrl).port}`,
+    });
+    const as = people.owner;
+    const challenge = ({ json }: Answer): string => (json['public_key'] as { challenge: string }).challenge;
+    const credential = device.register(challenge(await send('POST', '/v1/passkeys/options', { as })));
+    expect((await send('POST', '/v1/passkeys', { as, json: { name: 'Key', credential } })).status).toBe(201);
+    await send('PATCH', '/v1/org', { as, json: { approvals: { signed: true } } });
+    const action = await held('signed');
+    await arm('apr.assertion=kill@1');
+    const { json } = await send('GET', approvalOf(action), { as });
+    const { context_digest } = json;
+    const asked = { as, json: { decision: 'approve', context_digest } };
+    const passkey = device.sign(challenge(await send('POST', `${approvalOf(action)}/passkey/options`, asked)));
+    const yes = { as, json: { context_digest, passkey }, headers: { 'Idempotency-Key': 'signed-yes' } };
+    const exited = service.exited();
+    const lost = send('POST', `${approvalOf(action)}/approve`, yes).then(
+      () => 'answered',
+      () => 'lost',
+    );
+    expect(await exited).toMatchObject({ signal: 'SIGKILL' });
+    expect(await lost).toBe('lost');
+    await service.start();
+    await arm('none');
+    expect((await send('GET', approvalOf(action), { as })).json).toMatchObject({ status: 'pending', countersigned: 0 });
+    // The challenge is the same as before. Only the port, and with it the page's origin, changed with the start.
+    const lies = { origin: `http://localhost:${new URL(service.baseUrl).port}` };
+    const signed = device.sign(challenge(await send('POST', `${approvalOf(action)}/passkey/options`, asked)), lies);
+    const again = { as, json: { context_digest, passkey: signed } };
+    const decided = await send('POST', `${approvalOf(action)}/approve`, again);
+    expect(decided.json).toMatchObject({ status: 'approved' });
+    const ended = await vi.waitFor(async () => {
+      const { json } = await service.call('GET', `/v1/actions/${action}?wait=5`, { key: service.agentKey });
+      expect(json['state']).toBe('sealed');
+      return json;
+    }, PATIENCE);
+    expect(upstream.countFor(action)).toBe(1);
+    const evidence = await send('GET', `/v1/deeds/${String(ended['deed'])}/evidence`, { as });
+    const opened = evidence.json['data'] as { member: string; value?: { credential: string } }[];
+    expect(opened.find(({ member }) => member === 'approval.decided_by.assertion')?.value).toMatchObject({
+      credential: device.credential,
+    });
+    const check = await service.call('GET', '/v1/ledger/check', { key: service.adminKey });
+    expect(check.json).toMatchObject({ result: 'intact' });
+    await send('PATCH', '/v1/org', { as, json: { approvals: { signed: false } } });
+  });
+});
+
 describe('what is asked and what is said', () => {
   it('a restart between question and answer loses neither', async () => {
     const action = await held('before a restart');
@@ -106,10 +164,7 @@ describe('what is asked and what is said', () => {
     const anna = 'anna@example.com';
     const mails = (): number => people.tokens(anna, 'approve').length;
     await people.member(anna, 'admin');
-    await writeFile(join(service.stateDir, 'failpoints'), 'apr.mail=kill@1');
-    const saidBefore = service.output.length;
-    process.kill(service.pid, 'SIGUSR2');
-    await vi.waitFor(() => expect(service.output.slice(saidBefore)).toContain('failpoints are armed'), PATIENCE);
+    await arm('apr.mail=kill@1');
     const exited = service.exited();
     const action = await held('asked of anna');
     expect(await exited).toMatchObject({ signal: 'SIGKILL' });

@@ -38,6 +38,10 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
     answers: [401, 'approval_link_invalid'],
     because: 'its example is no token of anybody',
   },
+  'POST /v1/approvals/link/passkey/options': {
+    answers: [401, 'approval_link_invalid'],
+    because: 'its example is no token of anybody',
+  },
   'POST /v1/approvals/link/decide': {
     answers: [401, 'approval_link_invalid'],
     because: 'its example is no token of anybody',
@@ -57,7 +61,7 @@ const OTHERWISE: Readonly<Record<string, { readonly answers: Verdict; readonly b
 const BY_PEOPLE_ALONE = ['POST /v1/org/keys', 'POST /v1/org/keys/{id}/roll'];
 
 /** Reviewed: keys are let in to be told that only people decide, of what they may know of. */
-const DECIDED_BY_PEOPLE = ['POST /v1/approvals/{id}/approve', 'POST /v1/approvals/{id}/deny'];
+const DECIDED_BY_PEOPLE = ['approve', 'deny', 'passkey/options'].map((route) => `POST /v1/approvals/{id}/${route}`);
 
 let bench: PeopleBench;
 let standing: Furniture;
@@ -191,10 +195,13 @@ const stage = (): Stage => ({
   browserOf: (caller) => credentials[caller].browser,
 });
 
+/** Nobody here has one: which is said to who may decide alone. */
+const NO_PASSKEY: Verdict = [403, 'approval_needs_passkey'];
+
 /** What an operation does once the guard has let the caller through; null: 2xx. */
 const afterwards = ({ name }: DescribedOperation, caller: Caller): Verdict => {
   if (BY_PEOPLE_ALONE.includes(name) && caller.startsWith('an admin key')) return [403, 'insufficient_scope'];
-  if (DECIDED_BY_PEOPLE.includes(name)) return afterDeciding(caller);
+  if (DECIDED_BY_PEOPLE.includes(name)) return afterDeciding(caller) ?? (name.endsWith('options') ? NO_PASSKEY : null);
   return OTHERWISE[name]?.answers ?? null;
 };
 

@@ -3,6 +3,8 @@ import {
   approvalOf,
   DecideApproval,
   DecideApprovalHandler,
+  type GivenAssertion,
+  SignedDecisions,
   type ApprovalVia,
   type ExecutionStarter,
   type GateKernel,
@@ -12,7 +14,9 @@ import { idOf, type ActionId, type CommandMetadata, type MembershipId, type User
 import { organizationDecider, type OrganizationCommand, type Role } from '#libs/domain/people';
 import type { Digest } from '#libs/crypto';
 import { SystemRandomness } from '#libs/infra/runtime';
+import { WebAuthnVerifier } from '#libs/infra/people';
 import type { GateBench } from './gate-bench.js';
+import { silentLogger } from './silent-logger.js';
 
 const random = new SystemRandomness();
 
@@ -26,6 +30,7 @@ interface Said {
   readonly reason?: string | null;
   readonly via?: ApprovalVia;
   readonly metadata?: CommandMetadata;
+  readonly assertion?: GivenAssertion;
 }
 
 /** People around a gate, and what they say about calls that wait for them. */
@@ -59,8 +64,9 @@ export class ApprovalScene {
     return { user, membership };
   }
 
-  async organization(command: Bare<OrganizationCommand>): Promise<void> {
-    const metadata = this.bench.metadata();
+  /** @param by the person who does it; by default whoever the bench is */
+  async organization(command: Bare<OrganizationCommand>, by?: UserId): Promise<void> {
+    const metadata = { ...this.bench.metadata(), ...(by && { actor: { type: 'user' as const, id: by } }) };
     const whole = { ...command, metadata };
     await this.bench.runner.run(organizationDecider, this.bench.org, whole, metadata);
   }
@@ -87,13 +93,20 @@ export class ApprovalScene {
       via: said.via ?? ('console' as const),
       contextDigest: said.contextDigest ?? null,
       reason: said.reason ?? null,
+      assertion: said.assertion ?? null,
     };
     const metadata = said.metadata ?? { ...bench.metadata(), actor: { type: 'user' as const, id: by } };
     return this.handler().execute(new DecideApproval(bench.org, approvalOf(action), answer, metadata));
   }
 
+  private signed(): SignedDecisions {
+    const { payloads, clock } = this.bench;
+    const rows = { used: () => Promise.resolve(false) };
+    return new SignedDecisions({ verifier: new WebAuthnVerifier(), rows, payloads, clock, logger: silentLogger });
+  }
+
   handler(): DecideApprovalHandler {
-    return new DecideApprovalHandler(this.gate, this.reviews, this.starter, this.bench.bus);
+    return new DecideApprovalHandler(this.gate, this.reviews, this.starter, this.bench.bus, this.signed());
   }
 }
 

@@ -300,7 +300,10 @@ const orgStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitrary<Arb
         name: text,
         pinned_version: text,
         retention_days: orNull(fc.nat()),
-        approvals: fc.record({ mail: door, chat: door, expires_in_s: fc.nat() }),
+        approvals: fc.record(
+          { mail: door, chat: door, expires_in_s: fc.nat(), signed: fc.constant(true as const) },
+          { requiredKeys: ['mail', 'chat', 'expires_in_s'] },
+        ),
       },
       { requiredKeys: ['org', 'at', 'fields', 'timezone'] },
     ),

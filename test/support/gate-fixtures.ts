@@ -167,9 +167,9 @@ const termsOf = (required = 1): ApprovalTerms => ({
   expires_at: EXPIRES_AT,
 });
 
-export const requestedApproval = (required = 1): ActionEvent => ({
+export const requestedApproval = (required = 1, others: Partial<ApprovalTerms> = {}): ActionEvent => ({
   type: 'ApprovalRequested',
-  data: { action: ACTION, at: NOW, ...termsOf(required) },
+  data: { action: ACTION, at: NOW, ...termsOf(required), ...others },
 });
 
 /** An action that waits for so many people. */

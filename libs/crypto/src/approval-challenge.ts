@@ -1,7 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { canonicalBytes } from './jcs.js';
 
-export const APPROVAL_CHALLENGE_VERSION = 'service.approval/1';
+const APPROVAL_CHALLENGE_VERSION = 'service.approval/1';
+
+/** What a person may say to an approval. */
+export const APPROVAL_DECISIONS = ['approve', 'deny'] as const;
+export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
 
 /** What a device signs when its person decides an approval: each member stands in the deed, or in what its evidence opens. */
 export interface ApprovalChallenge {
@@ -12,7 +16,7 @@ export interface ApprovalChallenge {
   readonly action: string;
   /** The digest of what the person was shown (docs/deed-format.md, Approvals): without a salt, as the person's page has it. */
   readonly context_digest: string;
-  readonly decision: 'approve' | 'deny';
+  readonly decision: ApprovalDecision;
   /** Id `usr_`. */
   readonly user: string;
 }

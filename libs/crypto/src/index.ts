@@ -8,7 +8,12 @@ export {
   xidInLog,
 } from './action-mark.js';
 export { decodeBase64url, decodeHex, EncodingError, encodeBase64url, encodeHex } from './base64url.js';
-export { type ApprovalChallenge, APPROVAL_CHALLENGE_VERSION, approvalChallenge } from './approval-challenge.js';
+export {
+  APPROVAL_DECISIONS,
+  type ApprovalChallenge,
+  approvalChallenge,
+  type ApprovalDecision,
+} from './approval-challenge.js';
 export {
   type AssertionFault,
   type ExpectedAssertion,

@@ -113,8 +113,9 @@ const SETTINGS: readonly (readonly [RegExp, Setting])[] = [
     /^POST \/v1\/approvals\/\{id\}/,
     async ({ furnisher, standing, agentKey, browserOf }, { template }, caller) => {
       const path = pathOn(template, { ...standing, approval: await furnisher.approval(agentKey) });
-      const shown = await browserOf(caller)?.get(path.replace(/\/(?:approve|deny)$/, ''));
-      return { path, body: { context_digest: shown?.json['context_digest'] ?? `sha256:${'0'.repeat(64)}` } };
+      const shown = await browserOf(caller)?.get(path.replace(/\/(?:approve|deny|passkey\/options)$/, ''));
+      const context_digest = shown?.json['context_digest'] ?? `sha256:${'0'.repeat(64)}`;
+      return { path, body: path.endsWith('options') ? { context_digest, decision: 'deny' } : { context_digest } };
     },
   ],
   [

@@ -1,6 +1,17 @@
 import { expect, vi } from 'vitest';
 import type { Answer } from '../../support/service.js';
-import { during, held, late, refused, stopped, under, UNJUDGED } from './approvals.refusals.js';
+import {
+  during,
+  foreignPasskey,
+  held,
+  late,
+  MISSED,
+  refused,
+  stopped,
+  under,
+  UNJUDGED,
+  whileSigned,
+} from './approvals.refusals.js';
 import type { Refusal, RefusalGroup, Verdict } from './refusal.js';
 import { headersOf, type Session } from './sent.js';
 import type { Stage } from './stage.js';
@@ -53,8 +64,12 @@ const mailed = async (stage: Stage, asked: Parameters<typeof held>[1] = {}): Pro
   );
 };
 
-const decide = ({ send }: Stage, token: string, digest = NOT_SEEN): Promise<Answer> =>
-  send('POST', '/v1/approvals/link/decide', { json: { token, decision: 'approve', context_digest: digest } });
+const decide = async ({ send }: Stage, token: string, digest = NOT_SEEN, more: object = {}): Promise<Answer> => {
+  const json = { token, decision: 'approve', context_digest: digest };
+  // What refuses the decision refuses to ask a device about it.
+  expect((await send('POST', '/v1/approvals/link/passkey/options', { json })).status).not.toBe(200);
+  return send('POST', '/v1/approvals/link/decide', { json: { ...json, ...more } });
+};
 
 /** A yes by the link, after something has happened to the call that waits, or while it does. */
 const byLink = (
@@ -106,6 +121,23 @@ export const APPROVAL_LINKS: RefusalGroup = {
       provoke: (stage) => decide(stage, 'k'.repeat(43)),
     },
     byLink('what was not looked at', late('context_changed'), (stage, _yes, { token }) => decide(stage, token)),
+    byLink(
+      'a passkey of nobody',
+      MISSED,
+      (stage, _yes, { token, digest }) => decide(stage, token, digest, { passkey: foreignPasskey(stage) }),
+      true,
+    ),
+    byLink(
+      'a yes without a passkey, where one is needed',
+      refused('approval_needs_passkey'),
+      (stage, _yes, { token }) =>
+        whileSigned(stage, async () => {
+          // That it is needed is part of what is shown.
+          const shown = await lookAt(stage, token);
+          return decide(stage, token, shown?.digest);
+        }),
+      true,
+    ),
     byLink('a yes where the Console alone decides', refused('approval_link_review_only'), (stage, yes) =>
       between(
         (mail) => stage.owner('PATCH', '/v1/org', { json: { approvals: { mail } } }),
@@ -173,13 +205,18 @@ export const APPROVAL_LINKS: RefusalGroup = {
 /** Links count failures with the sign-in: whoever has guessed too often there tries none here. */
 export const LINKS_AFTER_TOO_MANY: RefusalGroup = {
   title: 'after too much of signing in, approvals by mail',
-  refusals: (['preview', 'decide'] as const).map((path) => ({
+  refusals: (['preview', 'passkey/options', 'decide'] as const).map((path) => ({
     rule: `${path} of a link, whichever`,
     verdict: [429, 'rate_limit_error', 'rate_limited', null],
     headers: { 'retry-after': expect.stringMatching(/^3[0-6]\d\d$/) as string },
     provoke: (stage) =>
       path === 'decide'
         ? decide(stage, 'k'.repeat(43))
-        : stage.send('POST', '/v1/approvals/link/preview', { json: { token: 'k'.repeat(43) } }),
+        : stage.send('POST', `/v1/approvals/link/${path}`, {
+            json: {
+              token: 'k'.repeat(43),
+              ...(path === 'preview' ? {} : { decision: 'deny', context_digest: NOT_SEEN }),
+            },
+          }),
   })),
 };

@@ -1,13 +1,19 @@
 import { expect, vi } from 'vitest';
 import { GATE_DEFAULTS } from '#libs/domain/gate';
 import type { Answer } from '../../support/service.js';
+import { SoftAuthenticator } from '../../support/soft-authenticator.js';
 import { POLICY } from './lab.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 import { headersOf, type Session } from './sent.js';
 
 export const refused = (
-  code: 'approver_not_eligible' | 'self_approval' | 'approval_needs_person' | 'approval_link_review_only',
+  code:
+    | 'approver_not_eligible'
+    | 'self_approval'
+    | 'approval_needs_passkey'
+    | 'approval_needs_person'
+    | 'approval_link_review_only',
 ): Verdict => [403, 'permission_error', code, null];
 export const late = (
   code: 'approval_decided' | 'approval_expired' | 'already_countersigned' | 'context_changed' | 'conflict',
@@ -74,17 +80,38 @@ interface Said {
   readonly as?: Session;
   readonly key?: string;
   readonly digest?: string;
+  readonly passkey?: object;
 }
 
 const say = async (
   stage: Stage,
   decision: 'approve' | 'deny',
   approval: string,
-  { as = admin(), key, digest }: Said = {},
+  { as = admin(), key, digest, passkey }: Said = {},
 ): Promise<Answer> => {
   const context_digest = digest ?? (await digestOf(stage, approval));
   const by = key === undefined ? { headers: headersOf('POST', as) } : { key };
-  return stage.send('POST', `/v1/approvals/${approval}/${decision}`, { json: { context_digest }, ...by });
+  // What refuses the decision refuses to ask a device about it.
+  const asked = { json: { context_digest, decision }, ...by };
+  expect((await stage.send('POST', `/v1/approvals/${approval}/passkey/options`, asked)).status).not.toBe(200);
+  const json = passkey === undefined ? { context_digest } : { context_digest, passkey };
+  return stage.send('POST', `/v1/approvals/${approval}/${decision}`, { json, ...by });
+};
+
+/** What a device answers that nobody has registered. */
+export const foreignPasskey = ({ port }: Stage): object =>
+  new SoftAuthenticator({ rpId: 'localhost', origin: `http://localhost:${port}` }).sign('c'.repeat(43));
+
+export const MISSED: Verdict = [400, 'invalid_request_error', 'passkey_invalid', null];
+
+/** While every yes is to be signed. */
+export const whileSigned = async ({ owner }: Stage, work: () => Promise<Answer>): Promise<Answer> => {
+  await owner('PATCH', '/v1/org', { json: { approvals: { signed: true } } });
+  try {
+    return await work();
+  } finally {
+    await owner('PATCH', '/v1/org', { json: { approvals: { signed: false } } });
+  }
 };
 
 const decided = async (stage: Stage): Promise<string> => {
@@ -172,6 +199,17 @@ export const APPROVALS: RefusalGroup = {
     ...ofBoth('what was not looked at', late('context_changed'), async (stage, decision) =>
       say(stage, decision, await held(stage), { digest: `sha256:${'0'.repeat(64)}` }),
     ),
+    ...ofBoth('a passkey of nobody', MISSED, async (stage, decision) =>
+      say(stage, decision, await held(stage), { passkey: foreignPasskey(stage) }),
+    ),
+    {
+      rule: 'a yes without a passkey, where one is needed',
+      verdict: refused('approval_needs_passkey'),
+      provoke: async (stage) => {
+        const approval = await held(stage);
+        return whileSigned(stage, () => say(stage, 'approve', approval));
+      },
+    },
     {
       rule: 'a yes to what is done on one’s own behalf',
       verdict: refused('self_approval'),

@@ -21,8 +21,8 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
     403,
     'permission_error',
     `agent_suspended agent_stopped org_stopped insufficient_scope intent_required intent_invalid intent_replay csrf_failed
-     recent_sign_in_required insufficient_role approver_not_eligible self_approval approval_needs_person approval_link_review_only
-     approver_unmapped pro_required`,
+     recent_sign_in_required insufficient_role approver_not_eligible self_approval approval_needs_passkey approval_needs_person
+     approval_link_review_only approver_unmapped pro_required`,
   ],
   [
     403,

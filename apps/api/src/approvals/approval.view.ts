@@ -7,6 +7,7 @@ import {
   countingSigners,
   isApprovable,
   isOpen,
+  passkeysFor,
   signersOf,
   whyNotDecided,
   whyNotSigned,
@@ -31,6 +32,7 @@ export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonO
     rule_id: terms.rule_id,
     policy_version: decision?.policy_version ?? null,
     required: terms.required,
+    signed: terms.signed === true,
     countersigned: countingSigners(review).length,
     on_behalf_of: submission.on_behalf_of,
     expires_at: approval.terms.expires_at,
@@ -48,7 +50,8 @@ export const approvalView = (review: ApprovalReview, deed: DeedId | null): JsonO
 export const standingOf = (review: ApprovalReview, user: UserId): JsonObject => {
   const whyNot = closedBy(review) ?? whyNotSigned(review, user);
   const mayDeny = isOpen(review) && whyNotDecided(review, user) === null;
-  return { eligible: whyNot === null, why_not: whyNot, may_deny: mayDeny };
+  const hasPasskey = passkeysFor(review, user).length > 0;
+  return { eligible: whyNot === null, why_not: whyNot, may_deny: mayDeny, has_passkey: hasPasskey };
 };
 
 const closedBy = (review: ApprovalReview): ErrorCode | null => {

@@ -136,13 +136,10 @@ describe('an approval', () => {
         complete: true,
         changed: [],
       },
-      you: { eligible: true, why_not: null, may_deny: true },
+      you: { eligible: true, why_not: null, may_deny: true, has_passkey: false },
     });
-    expect((await read(viewer, one))['you']).toEqual({
-      eligible: false,
-      why_not: 'approver_not_eligible',
-      may_deny: false,
-    });
+    const [why_not, no] = ['approver_not_eligible', { eligible: false, may_deny: false, has_passkey: false }];
+    expect((await read(viewer, one))['you']).toEqual({ ...no, why_not });
   });
 
   it('shows an admin key its state alone, and an agent’s key nothing', async () => {
@@ -317,7 +314,8 @@ describe('a decision', () => {
     const one = await held({ amount: 1 }, { 'Service-On-Behalf-Of': bench.owner });
     expect(await approve(viewer, one)).toMatchObject({ status: 403, error: { code: 'approver_not_eligible' } });
     expect(await approve(owner, one)).toMatchObject({ status: 403, error: { code: 'self_approval' } });
-    expect((await read(owner, one))['you']).toEqual({ eligible: false, why_not: 'self_approval', may_deny: true });
+    const [why_not, some] = ['self_approval', { eligible: false, may_deny: true, has_passkey: false }];
+    expect((await read(owner, one))['you']).toEqual({ ...some, why_not });
     expect(await deny(owner, one)).toMatchObject({ status: 200, json: { status: 'denied' } });
   });
 

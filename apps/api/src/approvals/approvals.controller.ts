@@ -10,7 +10,8 @@ import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route, type RouteOptions } from '../http/route.decorator.js';
 import { ApprovalAnswers } from './approval-answers.js';
-import { ApproveBody, DenyBody } from './approval.dto.js';
+import { ApprovalPasskeys } from './approval-passkeys.js';
+import { ApproveBody, DenyBody, PasskeyRequestBody } from './approval.dto.js';
 
 /** For people. A key is let in as far as it takes to be told so. */
 const DECIDE = { auth: 'session_or_key', role: 'viewer', since: '2026-10-01' } as const satisfies RouteOptions;
@@ -22,6 +23,7 @@ export class ApprovalsController {
     private readonly answers: ApprovalAnswers,
     private readonly actions: ActionReader,
     private readonly commands: CommandBus,
+    private readonly passkeys: ApprovalPasskeys,
   ) {}
 
   @Get()
@@ -53,10 +55,24 @@ export class ApprovalsController {
     return this.decide('deny', id, body, exchange);
   }
 
+  /** What the person's device is asked to sign. Changes nothing. */
+  @Post('passkey/options')
+  @HttpCode(200)
+  @Route({ ...DECIDE, idempotency: 'none' })
+  async passkey(
+    @Param('id') id: string,
+    @Body() body: PasskeyRequestBody,
+    @RequestContext() exchange: Exchange,
+  ): Promise<JsonObject> {
+    const approval = approvalId(id);
+    const { org, user } = await this.person(approval, exchange);
+    return this.passkeys.request(org, approval, user, body);
+  }
+
   private async decide(
     decision: ApprovalDecision,
     id: string,
-    { context_digest: contextDigest, reason }: DenyBody,
+    { context_digest: contextDigest, reason, passkey }: DenyBody,
     exchange: Exchange,
   ): Promise<JsonObject> {
     const approval = approvalId(id);
@@ -67,6 +83,7 @@ export class ApprovalsController {
       via: 'console' as const,
       contextDigest: (contextDigest ?? null) as Digest | null,
       reason: checkedReason(reason ?? null),
+      assertion: this.passkeys.given(passkey),
     };
     const decided = await this.commands.execute(new DecideApproval(org, approval, answer, exchange.commandMetadata()));
     return this.answers.shown(decided, by);

@@ -7,14 +7,17 @@ import {
   GateKernel,
   LinkedApprovals,
   PolicyJudge,
+  SignedDecisions,
 } from '#libs/domain/gate';
-import { Clock, FoldedStreams, PayloadStore } from '#libs/domain/kernel';
+import { Clock, FoldedStreams, Logger, PayloadStore } from '#libs/domain/kernel';
+import { PasskeyRows, PasskeyVerifier } from '#libs/domain/people';
 import { GateModule } from '../gate/gate.module.js';
 import { ListAnswers } from '../lists/list-answers.js';
 import { PeopleModule } from '../people/people.module.js';
 import { AboutReviews } from './about-reviews.js';
 import { ApprovalAnswers } from './approval-answers.js';
 import { ApprovalLinksController } from './approval-links.controller.js';
+import { ApprovalPasskeys } from './approval-passkeys.js';
 import { ApprovalWarnings } from './approval-warnings.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { ListApprovalsController } from './list-approvals.controller.js';
@@ -38,10 +41,22 @@ import { ServedDefinitions } from './served-definitions.js';
       useFactory: (streams: FoldedStreams, links: ApprovalLinks, clock: Clock, commands: CommandBus) =>
         new LinkedApprovals(streams, links, clock, (command) => commands.execute(command)),
     },
+    {
+      provide: SignedDecisions,
+      inject: [PasskeyVerifier, PasskeyRows, PayloadStore, Clock, Logger],
+      useFactory: (
+        verifier: PasskeyVerifier,
+        rows: PasskeyRows,
+        payloads: PayloadStore,
+        clock: Clock,
+        logger: Logger,
+      ) => new SignedDecisions({ verifier, rows, payloads, clock, logger }),
+    },
     DecideApprovalHandler,
     ListApprovalsHandler,
     AboutReviews,
     ApprovalAnswers,
+    ApprovalPasskeys,
     ApprovalWarnings,
     ServedDefinitions,
     ListAnswers,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { deriveDeedId, type Digest, type JsonObject, type JsonValue } from '#libs/crypto';
-import { payloadNamedBy, type ActionEvent, type LivingAction, type WitnessVerdict } from '#libs/domain/gate';
+import { payloadsNamedBy, type ActionEvent, type LivingAction, type WitnessVerdict } from '#libs/domain/gate';
 import {
   decodeEvent,
   EventStore,
@@ -164,10 +164,9 @@ export class ActionReader {
 const OBSERVED: ReadonlySet<WitnessVerdict['method']> = new Set(['read_back', 'change_log']);
 
 const isStored = ({ events }: ReadAction, digest: Digest): boolean =>
-  events.some(({ event }) => {
-    const named = payloadNamedBy(event as ActionEvent);
-    return named?.kind === 'result' && named.digest === digest;
-  });
+  events.some(({ event }) =>
+    (payloadsNamedBy(event as ActionEvent) ?? []).some((named) => named.kind === 'result' && named.digest === digest),
+  );
 
 const AMENDED: ActionEvent['type'] = 'WitnessAmended';
 

@@ -34,7 +34,7 @@ export const organizationView = (organization: LivingOrganization, inFlight: num
   in_flight: inFlight,
   pinned_version: organization.pinnedVersion,
   retention_days: organization.retentionDays,
-  approvals: { ...organization.approvals },
+  approvals: { ...organization.approvals, signed: organization.approvals.signed === true },
   created_at: organization.createdAt,
 });
 

@@ -1,4 +1,16 @@
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsObject, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateIf,
+} from 'class-validator';
 import { idPattern } from '#libs/crypto';
 import type { KeyId } from '#libs/domain/kernel';
 import {
@@ -33,6 +45,10 @@ class ApprovalsBody {
   @Min(APPROVAL_SECONDS_MIN, { message: SECONDS_MESSAGE })
   @Max(APPROVAL_SECONDS_MAX, { message: SECONDS_MESSAGE })
   expires_in_s?: number;
+
+  @IfPresent()
+  @IsBoolean({ message: 'must be true or false' })
+  signed?: boolean;
 }
 
 /** PATCH /v1/org: what is left out stays. */

@@ -8,7 +8,7 @@ import { Route, type RouteOptions } from '../http/route.decorator.js';
 import { readCookie, setCookie } from '../http/session-cookies.js';
 import { Site } from '../http/site.js';
 import { nextPath } from './next-path.js';
-import { VerifyPasskeyBody } from './passkey.dto.js';
+import { assertionAnswerOf, VerifyPasskeyBody } from './passkey.dto.js';
 import { placeOf, SessionAnswers } from './session-answers.js';
 import { SignInLimits } from './sign-in-limits.js';
 
@@ -59,13 +59,7 @@ export class PasskeySignInController {
     @RequestContext() exchange: Exchange,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JsonObject> {
-    const answer = {
-      credential: credential.id,
-      clientDataJson: credential.client_data_json,
-      authenticatorData: credential.authenticator_data,
-      signature: credential.signature,
-      userHandle: credential.user_handle ?? null,
-    };
+    const answer = assertionAnswerOf(credential);
     const request = { place: placeOf(exchange), requestId: exchange.requestId };
     const browser = readCookie(exchange, 'passkey', this.site);
     const opened = await this.limits.counted(exchange.ip, () =>

@@ -1,4 +1,5 @@
 import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
+import type { AssertionAnswer } from '#libs/domain/people';
 import { IfPresent, Nested } from '../http/shape.js';
 
 const TEXT = { message: 'must be a string' };
@@ -37,7 +38,7 @@ export class RegisterPasskeyBody {
 }
 
 /** What a device answered when it signed. */
-class AssertedCredential {
+export class AssertedCredential {
   @IsString(TEXT)
   @MaxLength(CREDENTIAL_MAX, TOO_LONG)
   id!: string;
@@ -68,3 +69,12 @@ export class VerifyPasskeyBody {
   @MaxLength(2_048, { message: 'must have at most 2048 characters' })
   next?: string;
 }
+
+/** As the domain names it. */
+export const assertionAnswerOf = (credential: AssertedCredential): AssertionAnswer => ({
+  credential: credential.id,
+  clientDataJson: credential.client_data_json,
+  authenticatorData: credential.authenticator_data,
+  signature: credential.signature,
+  userHandle: credential.user_handle ?? null,
+});

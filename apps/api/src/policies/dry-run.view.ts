@@ -29,6 +29,7 @@ export const dryRunView = ({ decision, recorded, trace, diagnostics, input }: Dr
       approvers: [...approval.approvers],
       required: approval.required,
       expires_in_s: approval.expiresInS,
+      signed: approval.signed === true,
     },
     diagnostics: diagnosticsView(diagnostics),
     input,

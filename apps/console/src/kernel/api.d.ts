@@ -327,6 +327,8 @@ export interface paths {
          * @description For people, in a session: keys are refused with `approval_needs_person`. `context_digest` names what was looked at; where
          *     it is another by now, the answer is `context_changed`. With the last signature that was needed the call runs at once;
          *     the answer does not wait for it. While the agent or the organization is stopped nothing is approved.
+         *     Where the approval is `signed`, `passkey` is what one of the person's passkeys signed (`POST
+         *     /v1/approvals/{id}/passkey/options`); without it the answer is `approval_needs_passkey`, and nothing has changed.
          */
         post: operations["approveApproval"];
         delete?: never;
@@ -350,9 +352,36 @@ export interface paths {
         /**
          * Deny a call
          * @description One no is enough, and final: the action ends as `denied` and nothing of it runs. The person whom a call runs for may deny
-         *     it, too. Without `context_digest` it is about whatever the call is by now.
+         *     it, too. Without `context_digest` it is about whatever the call is by now. It needs
+         *     no passkey, also where the approval is `signed`; what one signed is checked and kept where it is sent.
          */
         post: operations["denyApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approvals/{id}/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a passkey is to sign for a decision
+         * @description For people, in a session. `public_key` is what the browser hands to the device, as `PublicKeyCredential.parseRequestOptionsFromJSON`
+         *     takes it; the answer goes into `passkey` of the decision. The challenge is of this decision of this person on what
+         *     `context_digest` names, and of nothing else ([what is signed](approvals.md#with-a-passkey)). Whatever refuses the decision
+         *     refuses this. `approval_needs_passkey`: the person has no passkey here.
+         */
+        post: operations["requestApprovalPasskey"];
         delete?: never;
         options?: never;
         head?: never;
@@ -380,6 +409,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/approvals/link/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a passkey is to sign for a decision by the link of a mail
+         * @description For the page that the link opens, and for no other site: as `POST /v1/approvals/{id}/passkey/options` for the person to whom
+         *     the mail was sent. Uses nothing.
+         */
+        post: operations["requestApprovalPasskeyByLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/approvals/link/decide": {
         parameters: {
             query?: never;
@@ -394,6 +444,7 @@ export interface paths {
          * @description As the approval is decided in the Console, by the person to whom the mail was sent. Of any number of requests with one
          *     token one decides. Where it is refused for a reason that may pass, such as `context_changed` or `agent_stopped`, the
          *     link works again. `approval_link_review_only`: the organization decides in the Console.
+         *     Where the approval is `signed`, a yes needs the person's passkey here, too.
          */
         post: operations["decideByApprovalLink"];
         delete?: never;
@@ -889,6 +940,26 @@ export interface paths {
          * @description Not versioned. Names hold the hash of what is in the file.
          */
         get: operations["getConsoleAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/verify.html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page that verifies a bundle in a browser
+         * @description Not versioned. One file without a network: it can be saved, and works from a disk. What it is given stays in the browser.
+         */
+        get: operations["getVerifier"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2696,7 +2767,7 @@ export interface components {
         ReplayId: string;
         PolicyVersionId: string;
         /** @enum {string} */
-        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "passkey_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "ledger_inconsistent" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "recent_sign_in_required" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
+        ErrorCode: "approval_expired" | "tool_unknown" | "idempotency_conflict" | "validation_failed" | "not_found" | "conflict" | "method_not_allowed" | "request_too_large" | "unsupported_media_type" | "invalid_json" | "api_version_invalid" | "idempotency_key_invalid" | "idempotency_key_in_use" | "login_link_invalid" | "login_code_invalid" | "passkey_invalid" | "last_owner" | "policy_invalid" | "credentials_missing" | "destination_blocked" | "statement_refused" | "row_limit_exceeded" | "witness_not_configured" | "ledger_inconsistent" | "approval_decided" | "already_countersigned" | "context_changed" | "payments_live_key_refused" | "action_executing" | "from_denied" | "undo_unavailable" | "undo_plan_stale" | "already_undone" | "undo_conflict" | "replay_too_large" | "replay_window_invalid" | "suggestion_stale" | "shadow_slot_taken" | "suggestion_decided" | "observe_not_enabled" | "invalid_api_key" | "api_key_revoked" | "api_key_expired" | "authentication_required" | "session_expired" | "approval_link_invalid" | "agent_suspended" | "agent_stopped" | "org_stopped" | "insufficient_scope" | "intent_required" | "intent_invalid" | "intent_replay" | "csrf_failed" | "recent_sign_in_required" | "insufficient_role" | "approver_not_eligible" | "self_approval" | "approval_needs_passkey" | "approval_needs_person" | "approval_link_review_only" | "approver_unmapped" | "pro_required" | "policy_denied" | "approval_required" | "policy_unavailable" | "approval_unsatisfiable" | "schedule_needs_approval" | "budget_exceeded" | "approval_limit_reached" | "rate_limited" | "upstream_rate_limited" | "connector_unavailable" | "upstream_error" | "timeout" | "internal_error" | "service_unavailable" | "vault_unavailable" | "upstream_auth_failed" | "upstream_not_found" | "response_too_large" | "database_role_unsafe" | "database_not_ready" | "payments_livemode_detected" | "upstream_approval_pending";
         /** @description Every error of every endpoint. */
         Error: {
             error: {
@@ -2918,10 +2989,39 @@ export interface components {
         Approve: {
             context_digest: components["schemas"]["Digest"];
             reason?: components["schemas"]["ReasonText"];
+            passkey?: components["schemas"]["PasskeyAssertion"];
         };
         Deny: {
             context_digest?: components["schemas"]["Digest"];
             reason?: components["schemas"]["ReasonText"];
+            passkey?: components["schemas"]["PasskeyAssertion"];
+        };
+        ApprovalPasskeyAsked: {
+            decision: components["schemas"]["ApprovalDecision"];
+            context_digest: components["schemas"]["Digest"];
+        };
+        ApprovalLinkPasskeyAsked: {
+            token: string;
+            decision: components["schemas"]["ApprovalDecision"];
+            context_digest: components["schemas"]["Digest"];
+        };
+        ApprovalPasskeyRequest: {
+            /** @constant */
+            object: "approval_passkey_request";
+            /** @description A `PublicKeyCredentialRequestOptionsJSON` of WebAuthn level 3, in its own spelling. */
+            public_key: {
+                challenge: components["schemas"]["Base64url"];
+                rpId: string;
+                timeout: number;
+                /** @constant */
+                userVerification: "required";
+                /** @description The person's own passkeys here. */
+                allowCredentials: {
+                    /** @constant */
+                    type: "public-key";
+                    id: components["schemas"]["Base64url"];
+                }[];
+            };
         };
         ApprovalLinkToken: {
             token: string;
@@ -2931,6 +3031,7 @@ export interface components {
             decision: components["schemas"]["ApprovalDecision"];
             context_digest: components["schemas"]["Digest"];
             reason?: components["schemas"]["ReasonText"];
+            passkey?: components["schemas"]["PasskeyAssertion"];
         };
         ApprovalLink: {
             /** @constant */
@@ -2958,6 +3059,8 @@ export interface components {
             policy_version: null | components["schemas"]["PolicyVersionId"];
             /** @description How many different people must approve. */
             required: number;
+            /** @description Whether each who approves must sign with a passkey. */
+            signed: boolean;
             /** @description How many did. A signature counts while what it was given for is unchanged and its signer is an approver. */
             countersigned: number;
             on_behalf_of: string | null;
@@ -3004,6 +3107,8 @@ export interface components {
                 /** @enum {unknown} */
                 why_not: "approval_expired" | "approval_decided" | "approver_not_eligible" | "self_approval" | "already_countersigned" | null;
                 may_deny: boolean;
+                /** @description Whether a passkey of the person is registered in this organization. */
+                has_passkey: boolean;
             };
             /**
              * @description In a session. Every bound of a budget that the call was charged to when it was submitted, and what is used of it now. `used`
@@ -4520,15 +4625,17 @@ export interface components {
             };
         };
         VerifyPasskey: {
-            credential: {
-                id: string;
-                client_data_json: string;
-                authenticator_data: string;
-                signature: string;
-                user_handle?: string;
-            };
+            credential: components["schemas"]["PasskeyAssertion"];
             /** @description A path of the Console to go on to. */
             next?: string;
+        };
+        /** @description What a device answered when it signed, each member base64url as WebAuthn level 3 has it. */
+        PasskeyAssertion: {
+            id: string;
+            client_data_json: string;
+            authenticator_data: string;
+            signature: string;
+            user_handle?: string;
         };
         PasskeyCreation: {
             /** @constant */
@@ -4774,6 +4881,8 @@ export interface components {
             mail?: components["schemas"]["ApprovalDoor"];
             chat?: components["schemas"]["ApprovalDoor"];
             expires_in_s?: number;
+            /** @description True, and whoever approves signs with a passkey, whatever the rule says. Also for what waits already. */
+            signed?: boolean;
         };
         UpdateOrganization: {
             name?: string;
@@ -5139,6 +5248,8 @@ export interface components {
                 required: number;
                 /** @description Null where the organization's own time holds. */
                 expires_in_s: number | null;
+                /** @description Whether the rule asks for a passkey; the organization may ask for one anyway. */
+                signed: boolean;
             } | null;
             diagnostics: components["schemas"]["PolicyDiagnostic"][];
             /** @description The whole input that was judged. */
@@ -6910,6 +7021,54 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    requestApprovalPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The approval. */
+                id: components["parameters"]["ApprovalPath"];
+            };
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "approve",
+                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalPasskeyAsked"];
+            };
+        };
+        responses: {
+            /** @description What the device is asked. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPasskeyRequest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
     previewApprovalLink: {
         parameters: {
             query?: never;
@@ -6953,7 +7112,7 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    decideByApprovalLink: {
+    requestApprovalPasskeyByLink: {
         parameters: {
             query?: never;
             header?: {
@@ -6964,6 +7123,53 @@ export interface operations {
             cookie?: never;
         };
         /** @description At most 4 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "k9JtbYV5mYtZ1c0dXxq3Uq2o8v7l6e5d4c3b2a1Z0Ew",
+                 *       "decision": "approve",
+                 *       "context_digest": "sha256:8a5edab282632443219e051e4ade2d1d5bbc671c781051bf1437897cbdfea0f1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalLinkPasskeyAsked"];
+            };
+        };
+        responses: {
+            /** @description What the device is asked. */
+            200: {
+                headers: {
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPasskeyRequest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    decideByApprovalLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 KiB. */
         requestBody: {
             content: {
                 /**
@@ -6991,6 +7197,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -8201,6 +8408,37 @@ export interface operations {
             };
             404: components["responses"]["ConsoleErrorPage"];
             default: components["responses"]["ConsoleErrorPage"];
+        };
+    };
+    getVerifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of a copy that the caller holds. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. Its own content policy lets nothing but its own script run, and no address be asked. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    /** @description Kept, and asked for again each time. */
+                    "Cache-Control"?: "no-cache";
+                    "Content-Security-Policy": components["headers"]["PagePolicy"];
+                    "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                    "Service-Version": components["headers"]["Service-Version"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["Error"];
         };
     };
     streamEvents: {

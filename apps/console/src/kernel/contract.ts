@@ -74,6 +74,7 @@ export const ERROR_CODE_VALUES = [
   'insufficient_role',
   'approver_not_eligible',
   'self_approval',
+  'approval_needs_passkey',
   'approval_needs_person',
   'approval_link_review_only',
   'approver_unmapped',

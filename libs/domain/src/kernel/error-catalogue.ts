@@ -174,6 +174,10 @@ export const ERROR_CATALOGUE = {
     403,
     'This action runs on your behalf, so another approver must countersign. You may still deny it.',
   ),
+  approval_needs_passkey: permission(
+    403,
+    'This approval is signed with a passkey. Approve it with one of yours; add one in the Console, under Settings, if you have none.',
+  ),
   approval_needs_person: permission(403, 'Only people can countersign. Sign in to the Console to decide.'),
   approval_link_review_only: permission(403, 'This organization decides approvals in the Console. Open it there.'),
   approver_unmapped: permission(403, 'No person matches this chat account. Ask an admin to link it.'),

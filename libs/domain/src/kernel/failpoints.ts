@@ -42,6 +42,8 @@ export const FAILPOINTS = [
   /** The append of the result of a read-back. */
   'exec.t5',
   'exec.t5.ack',
+  /** What a person's passkey signed is stored; no event names it. */
+  'apr.assertion',
   /** An action waits for an approval; no mail about it is written. */
   'apr.mail',
   /** The last needed approval is in the log; nobody has been told that the call may run. */

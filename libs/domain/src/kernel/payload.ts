@@ -1,10 +1,10 @@
 import { newSalt, type Digest, type Salt } from '#libs/crypto';
 
 /**
- * Kinds of what agents and tools said. Retention removes payloads; deeds keep verifying, because they hold digests
+ * Kinds of what agents, tools and people's devices said. Retention removes payloads; deeds keep verifying, because they hold digests
  * only.
  */
-export type PayloadKind = 'policy_input' | 'result' | 'approval_context' | 'observation';
+export type PayloadKind = 'policy_input' | 'result' | 'approval_context' | 'assertion' | 'observation';
 
 export interface Payload {
   /** The id of the action that the payload belongs to. */

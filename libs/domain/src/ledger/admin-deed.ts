@@ -48,7 +48,7 @@ const act = (
  */
 const ADMIN_ACTS: ActOf<AdminEvent> = {
   OrganizationCreated: ({ org, name, timezone, owner }) => act('org.created', 'org', org, { name, timezone, owner }),
-  // The three settings of approvals and the days of retention are in the deed only if the event has them.
+  // The settings of approvals and the days of retention are in the deed only if the event has them.
   OrganizationUpdated: ({ org, fields, timezone, retention_days, approvals }) =>
     act('org.updated', 'org', org, {
       ...(approvals === undefined ? {} : { approvals: { ...approvals } }),

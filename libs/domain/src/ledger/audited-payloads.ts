@@ -1,5 +1,5 @@
 import { isDigest } from '#libs/crypto';
-import { payloadNamedBy, type ActionEvent, type PayloadName } from '../gate/index.js';
+import { payloadsNamedBy, type ActionEvent, type PayloadName } from '../gate/index.js';
 import { idInStream, parseId, type EventEnvelope, type OrgId } from '../kernel/index.js';
 import type { AuditedPayload, AuditFaultCode, AuditPlace, ComparedPayload } from './audit-verdict.js';
 
@@ -43,17 +43,16 @@ export class AuditedPayloads {
 
   /** For an event of an action's stream. */
   onEvent(org: OrgId, { event, recorded: { stream, revision } }: EventEnvelope<ActionEvent>): void {
-    const name = payloadNamedBy(event) as PayloadName | null | undefined;
-    if (!name) return;
     const place = { org, stream, revision };
     const owner = idInStream(stream);
-    // Nothing is stored under a name of another form, and the database may not even accept the query.
-    if (!parseId('act', owner) || !isDigest(name.digest)) return this.found('payload_missing', place, name);
-    this.named.push({
-      named: { ...name, owner },
-      place,
-      ...(LATE_EVENT_TYPES.has(event.type) ? { isLate: true } : {}),
-    });
+    for (const name of payloadsNamedBy(event) ?? []) {
+      // Nothing is stored under a name of another form, and the database may not even accept the query.
+      if (!parseId('act', owner) || !isDigest(name.digest)) this.found('payload_missing', place, name);
+      else {
+        const isLate = LATE_EVENT_TYPES.has(event.type);
+        this.named.push({ named: { ...name, owner }, place, ...(isLate ? { isLate } : {}) });
+      }
+    }
   }
 
   onDeed(org: OrgId, revision: number, action: string | null): void {

@@ -13,7 +13,7 @@ import {
   type Salt,
   saltFor,
 } from '#libs/crypto';
-import { type ActionEvent, payloadNamedBy, requestTextOf } from '../gate/index.js';
+import { type ActionEvent, type PayloadName, payloadsNamedBy, requestTextOf } from '../gate/index.js';
 import {
   type CallMode,
   DamagedPayload,
@@ -126,16 +126,24 @@ export class DeedEvidence {
     const seen = new Set<string>();
     for (const envelope of events as readonly EventEnvelope<ActionEvent>[]) {
       found.push(...wordsIn(envelope));
-      const name = payloadNamedBy(envelope.event);
-      if (name === null || seen.has(`${name.kind} ${name.digest}`)) continue;
-      seen.add(`${name.kind} ${name.digest}`);
-      const stored = await this.payloads.salted(envelope.event.data.action, name.kind, name.digest).catch(onlyDamaged);
-      if (stored === null) continue;
-      const texts = textsIn(name.kind, stored.body, events);
-      const roots = [...stored.salts, null];
-      found.push(...roots.flatMap((root) => texts.map(({ value, text }) => ({ value, text, root }))));
+      for (const name of payloadsNamedBy(envelope.event) ?? []) {
+        if (seen.has(`${name.kind} ${name.digest}`)) continue;
+        seen.add(`${name.kind} ${name.digest}`);
+        found.push(...(await this.storedUnder(name, envelope.event.data.action, events)));
+      }
     }
     return found;
+  }
+
+  private async storedUnder(
+    { kind, digest }: PayloadName,
+    owner: string,
+    events: readonly EventEnvelope[],
+  ): Promise<readonly Candidate[]> {
+    const stored = await this.payloads.salted(owner, kind, digest).catch(onlyDamaged);
+    if (stored === null) return [];
+    const texts = textsIn(kind, stored.body, events);
+    return [...stored.salts, null].flatMap((root) => texts.map(({ value, text }) => ({ value, text, root })));
   }
 }
 
@@ -216,4 +224,9 @@ const textsIn = (
   ];
 };
 
-const VALUE_OF = { approval_context: 'context', observation: 'evidence', result: 'result' } as const;
+const VALUE_OF = {
+  approval_context: 'context',
+  assertion: 'assertion',
+  observation: 'evidence',
+  result: 'result',
+} as const;

@@ -195,10 +195,12 @@ const saltedApprovalSection = (action: LivingAction, held: Held): SaltedSections
   if (found === null) return null;
   const { approval, status, terms, decidedAt, decidedBy, context, reason } = found;
   const reasonOf = (text: string | null): Digest | null => (text === null ? null : held('reason', digestOfText(text)));
+  const assertionOf = (digest: Digest | undefined): Digest | null =>
+    digest === undefined ? null : held('assertion', digest);
   return {
     context_digest: held('context', context),
     countersigned: signaturesOf(approval).map((signature) => ({
-      assertion: null,
+      assertion: assertionOf(signature.assertion_digest),
       at: signature.at,
       by: signature.by,
       context: held('context', signature.context_digest),
@@ -206,7 +208,14 @@ const saltedApprovalSection = (action: LivingAction, held: Held): SaltedSections
     })),
     decided_at: decidedAt,
     decided_by:
-      decidedBy === null ? null : { assertion: null, id: decidedBy.id, reason: reasonOf(reason), type: decidedBy.type },
+      decidedBy === null
+        ? null
+        : {
+            assertion: assertionOf(approval.decidedWith),
+            id: decidedBy.id,
+            reason: reasonOf(reason),
+            type: decidedBy.type,
+          },
     expires_at: terms.expires_at,
     id: terms.approval,
     required: terms.required,

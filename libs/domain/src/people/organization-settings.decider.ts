@@ -1,7 +1,7 @@
 import type { CommandMetadata } from '../kernel/index.js';
 import { requireRole } from './actor-rights.js';
 import type { OrganizationChanges } from './organization.commands.js';
-import type { OrganizationEvent, OrganizationField } from './organization.events.js';
+import type { ApprovalSettings, OrganizationEvent, OrganizationField } from './organization.events.js';
 import type { LivingOrganization } from './organization.state.js';
 
 type Updated = Extract<OrganizationEvent, { type: 'OrganizationUpdated' }>['data'];
@@ -27,22 +27,31 @@ type Members = Partial<Pick<Updated, OrganizationField>>;
 
 const changedMembers = (changes: OrganizationChanges, state: LivingOrganization): Members => {
   const { name, timezone, pinnedVersion, retentionDays } = changes;
-  const { mail, chat, expires_in_s } = state.approvals;
-  const wanted = changes.approvals ?? {};
-  const approvals = {
-    mail: wanted.mail ?? mail,
-    chat: wanted.chat ?? chat,
-    expires_in_s: wanted.expires_in_s ?? expires_in_s,
-  };
-  const isNewDoor = approvals.mail !== mail || approvals.chat !== chat || approvals.expires_in_s !== expires_in_s;
+  const approvals = approvalsAfter(changes.approvals ?? {}, state.approvals);
   return {
     ...(name === undefined || name === state.name ? {} : { name }),
     ...(timezone === undefined || timezone === state.timezone ? {} : { timezone }),
     ...(pinnedVersion === undefined || pinnedVersion === state.pinnedVersion ? {} : { pinned_version: pinnedVersion }),
     ...(retentionDays === undefined || retentionDays === state.retentionDays ? {} : { retention_days: retentionDays }),
-    ...(isNewDoor ? { approvals } : {}),
+    ...(isSame(approvals, state.approvals) ? {} : { approvals }),
   };
 };
+
+const approvalsAfter = (wanted: NonNullable<OrganizationChanges['approvals']>, known: ApprovalSettings) => {
+  const isSigned = wanted.signed ?? known.signed === true;
+  return {
+    mail: wanted.mail ?? known.mail,
+    chat: wanted.chat ?? known.chat,
+    expires_in_s: wanted.expires_in_s ?? known.expires_in_s,
+    ...(isSigned ? { signed: true as const } : {}),
+  };
+};
+
+const isSame = (one: ApprovalSettings, other: ApprovalSettings): boolean =>
+  one.mail === other.mail &&
+  one.chat === other.chat &&
+  one.expires_in_s === other.expires_in_s &&
+  one.signed === other.signed;
 
 const sentFields = (changes: OrganizationChanges): readonly OrganizationField[] => [
   ...(changes.pinnedVersion === undefined ? [] : (['pinned_version'] as const)),

@@ -20,7 +20,7 @@ export interface OrganizationChanges {
   readonly timezone?: string;
   readonly pinnedVersion?: string;
   readonly retentionDays?: number | null;
-  readonly approvals?: Partial<ApprovalSettings>;
+  readonly approvals?: Partial<Omit<ApprovalSettings, 'signed'>> & { readonly signed?: boolean };
 }
 
 export type OrganizationCommand =

@@ -33,6 +33,8 @@ export interface ApprovalSettings {
   readonly chat: ApprovalDoor;
   /** How long an approval waits for a decision. */
   readonly expires_in_s: number;
+  /** Whoever approves signs with a passkey, whatever the rule says. Absent where the rule says whether. */
+  readonly signed?: true;
 }
 
 /** What an admin or an owner may set. */

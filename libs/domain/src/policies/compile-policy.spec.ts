@@ -181,6 +181,22 @@ describe('policy source: rules that ask for an approval', () => {
     expect(compilePolicy(approval(`expires_in: "${written}"`)).ok).toBe(false),
   );
 
+  it('signed with a passkey, where it says so; false says nothing, and changes no hash', () => {
+    const signed = compiled(approval('signed: true'));
+    expect(signed.rules[0]?.approval).toEqual({
+      ...{ approvers: ['role:admin'], required: 1, expiresInS: null },
+      signed: true,
+    });
+    expect(signed.normalised).toMatchObject({ rules: [{ approval: { signed: true } }] });
+    expect(signed.versionHash).not.toBe(compiled(rule()).versionHash);
+    expect(terms(approval('signed: false'))).toEqual({ approvers: ['role:admin'], required: 1, expiresInS: null });
+    expect(compiled(approval('signed: false')).versionHash).toBe(compiled(rule()).versionHash);
+  });
+
+  it.each(['yes', '"true"', 'TRUE', '1', '[]'])('not signed: %s', (written) =>
+    expect(compilePolicy(approval(`signed: ${written}`)).ok).toBe(false),
+  );
+
   it('a role may hold anybody, so it is never too few', () =>
     expect(terms(approval('approvers:', '  - role:owner', 'required: 10'))?.required).toBe(10));
 

@@ -210,8 +210,8 @@ const normaliseMatch = (match: RuleMatch): JsonObject =>
   });
 
 /** With what the rule leaves out: terms that are written and the same ones by default are one version in meaning. */
-const normaliseApproval = ({ approvers, required, expiresInS }: RequiredApproval): JsonObject =>
-  present({ approvers: [...approvers], required, expires_in_s: expiresInS });
+const normaliseApproval = ({ approvers, required, expiresInS, signed }: RequiredApproval): JsonObject =>
+  present({ approvers: [...approvers], required, expires_in_s: expiresInS, signed: signed ?? null });
 
 const listed = (items: readonly string[] | null): JsonValue => (items === null ? null : [...items]);
 

@@ -55,6 +55,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   approval: ['approval:', '  required: 1', 'decision: require_approval'],
   approvers: ['approval:', '  approvers:', '    - role:owner', 'decision: require_approval'],
   required: ['approval:', '  required: 2', 'decision: require_approval'],
+  signed: ['approval:', '  signed: true', 'decision: require_approval'],
   expires_in: ['approval:', '  expires_in: 4h', 'decision: require_approval'],
   tools: ['match:', '  tools:', '    - crm.get', 'decision: allow'],
   agents: ['match:', '  agents:', '    - support-*', 'decision: allow'],

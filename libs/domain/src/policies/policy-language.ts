@@ -10,6 +10,7 @@ import { CALL_MODES, DECISION_OUTCOMES, PERIOD_KINDS, SIDE_EFFECTS } from '../ke
 import { BUDGET_FIELDS } from './read-budgets.js';
 import { LANGUAGE_VERSION, POLICY_FIELDS } from './read-policy.js';
 import { RULE_FIELDS } from './read-rule.js';
+import { BOOLEANS } from './yaml-nodes.js';
 
 /** What an editor says of a field beside its name. A clause without a full stop, as of a fact. */
 interface FieldNote {
@@ -36,13 +37,14 @@ const RULE_NOTES: Notes<typeof RULE_FIELDS> = {
   decision: { meaning: 'what holds for a call that the rule applies to', isRequired: true, values: DECISION_OUTCOMES },
   message: { meaning: 'what the agent reads when it is refused' },
   verify: { meaning: 'the level of the check that a call of the rule gets', values: OFFERED_LEVELS },
-  approval: { meaning: 'who is asked, how many must approve and by when; with require_approval alone' },
+  approval: { meaning: 'who is asked, how many must approve, by when and how; with require_approval alone' },
 };
 
 const APPROVAL_NOTES: Notes<typeof APPROVAL_FIELDS> = {
   approvers: { meaning: 'roles such as role:admin, which takes everybody of at least that role, and ids of people' },
   required: { meaning: 'how many different people must approve' },
   expires_in: { meaning: 'how long the call waits: a number and m, h or d' },
+  signed: { meaning: 'whether who approves must sign with a passkey', values: BOOLEANS },
 };
 
 const BUDGET_NOTES: Notes<typeof BUDGET_FIELDS> = {

@@ -39,6 +39,8 @@ export interface RequiredApproval {
   readonly required: number;
   /** Null where the rule leaves it to the organization. */
   readonly expiresInS: number | null;
+  /** Whether each who approves signs with a passkey. Absent where the rule leaves it to the organization. */
+  readonly signed?: true;
 }
 
 /** Where a rule says nothing of its own, and of a policy whose default asks for an approval. */

@@ -2,14 +2,14 @@ import { idPattern } from '#libs/crypto';
 import { ROLES } from '../kernel/index.js';
 import type { Report } from './diagnostics.js';
 import { DEFAULT_APPROVAL, POLICY_LIMITS, type RequiredApproval } from './policy-source.js';
-import { type Entry, readInteger, readList, readMapping, readPattern } from './yaml-nodes.js';
+import { type Entry, readBoolean, readInteger, readList, readMapping, readPattern } from './yaml-nodes.js';
 
 const APPROVER = new RegExp(`^role:(?:${ROLES.join('|')})$|${idPattern('usr').source}`);
-export const APPROVAL_FIELDS = ['approvers', 'required', 'expires_in'] as const;
+export const APPROVAL_FIELDS = ['approvers', 'required', 'expires_in', 'signed'] as const;
 const DURATION = /^[1-9]\d{0,4}[mhd]$/;
 const SECONDS_OF_UNIT: Readonly<Record<string, number>> = { m: 60, h: 60 * 60, d: 24 * 60 * 60 };
 
-/** `approval` of a rule: who may approve, how many must, and how long they have. What is left out is the default. */
+/** `approval` of a rule: who may approve, how many must, how long they have, and whether with a passkey. What is left out is the default. */
 export const readApproval = (report: Report, entry: Entry): RequiredApproval | null => {
   const mapping = readMapping(report, entry, APPROVAL_FIELDS);
   if (mapping === null) return null;
@@ -21,9 +21,11 @@ export const readApproval = (report: Report, entry: Entry): RequiredApproval | n
       : readInteger(report, requiredEntry, 1, POLICY_LIMITS.requiredApprovals);
   const expiresIn = mapping.get('expires_in');
   const expiresInS = expiresIn === undefined ? null : readExpiresIn(report, expiresIn);
+  const signed = mapping.get('signed');
+  const isSigned = signed !== undefined && readBoolean(report, signed) === true;
   if (approvers === null || required === null) return null;
   checkEnough(report, requiredEntry ?? entry, approvers, required);
-  return { approvers, required, expiresInS };
+  return isSigned ? { approvers, required, expiresInS, signed: true } : { approvers, required, expiresInS };
 };
 
 /** Null when not all of them could be read. */

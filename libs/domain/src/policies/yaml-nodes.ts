@@ -163,6 +163,17 @@ export const readInteger = (report: Report, entry: Entry, min: number, max: numb
   return null;
 };
 
+export const BOOLEANS = ['true', 'false'] as const;
+
+export const readBoolean = (report: Report, entry: Entry): boolean | null => {
+  const { node } = entry;
+  // One spelling: YAML would also read True and TRUE.
+  const isOne = isScalar(node) && typeof node.value === 'boolean' && BOOLEANS.some((text) => text === sourceOf(node));
+  if (isOne) return node.value as boolean;
+  reportType(report, entry, BOOLEANS.join(' or '), 'Write true or false, in lower case and without quotes.');
+  return null;
+};
+
 /** @param offered those that a policy can be saved with; the others have a finding of their own, and nobody is sent to them */
 export const readChoice = <Choice extends string>(
   report: Report,

@@ -49,6 +49,7 @@ import {
   PasskeyRows,
   Passkeys,
   PasskeySignIn,
+  PasskeyVerifier,
   PeopleDirectory,
   PersonSessions,
   SignIn,
@@ -90,7 +91,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
   const { store, seen } = deployment.database;
   const webhooks = webhooksOf(deployment);
   const gate = deployment.gateKernel();
-  const { passkeys, passkeySignIn } = passkeysOf(deployment);
+  const { passkeys, passkeySignIn, verifier } = passkeysOf(deployment);
   return [
     value(EventStore, store),
     value(SeenHeads, seen),
@@ -128,6 +129,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(PasskeyRows, deployment.people.passkeys),
     value(Passkeys, passkeys),
     value(PasskeySignIn, passkeySignIn),
+    value(PasskeyVerifier, verifier),
     value(Replays, replaysOf(deployment)),
     value(WebhookEndpoints, webhooks.endpoints),
     value(WebhookDeliveries, webhooks.asked),

@@ -1,15 +1,16 @@
-import { Passkeys, PasskeySignIn } from '#libs/domain/people';
+import { Passkeys, PasskeySignIn, type PasskeyVerifier } from '#libs/domain/people';
 import { WebAuthnVerifier } from '../people/index.js';
 import type { Deployment } from './deployment.js';
 
-/** What makes, lists and ends passkeys, and what signs people in by them. */
+/** What makes, lists and ends passkeys, what signs people in by them, and what judges their answers. */
 export const passkeysOf = (
   deployment: Deployment,
-): { readonly passkeys: Passkeys; readonly passkeySignIn: PasskeySignIn } => {
+): { readonly passkeys: Passkeys; readonly passkeySignIn: PasskeySignIn; readonly verifier: PasskeyVerifier } => {
   const { runner, streams, clock, randomness, bus, logger, people } = deployment;
   const { directory, orders, passkeys: rows, challenges, rows: sessions } = people;
   const verifier = new WebAuthnVerifier();
   return {
+    verifier,
     passkeys: new Passkeys(
       runner,
       streams,

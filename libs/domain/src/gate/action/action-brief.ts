@@ -29,7 +29,7 @@ export interface ActionBrief extends FollowedAction {
 export interface BriefApproval {
   readonly id: ApprovalId;
   readonly status: ApprovalStatus;
-  readonly terms: { readonly rule_id: string | null; readonly required: number };
+  readonly terms: { readonly rule_id: string | null; readonly required: number; readonly signed?: true };
   readonly signatures: readonly { readonly by: UserId }[];
 }
 
@@ -66,8 +66,9 @@ const followedBy = (brief: ActionBrief, event: ActionEvent): ActionBrief => {
     case 'ActionDecided':
       return { ...brief, decision: { outcome: event.data.decision.outcome } };
     case 'ApprovalRequested': {
-      const { approval: id, rule_id, required } = event.data;
-      const approval = { id, status: 'pending', terms: { rule_id, required }, signatures: [] } as const;
+      const { approval: id, rule_id, required, signed } = event.data;
+      const terms = signed === undefined ? { rule_id, required } : { rule_id, required, signed };
+      const approval = { id, status: 'pending', terms, signatures: [] } as const;
       return { ...brief, state: 'pending_approval', approval };
     }
     case 'ApprovalCountersigned':

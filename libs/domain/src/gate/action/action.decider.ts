@@ -12,6 +12,7 @@ import {
   countersign,
   denyApproval,
   expireApproval,
+  hasNeededAssertion,
   hasNeededSignatures,
   isPending,
 } from './approval.decider.js';
@@ -98,6 +99,7 @@ export const doesFollow = (state: FollowedAction | Exclude<Action, LivingAction>
     case 'ApprovalDecided':
       return isPending(state) && hasNeededSignatures(state, event.data);
     case 'ApprovalCountersigned':
+      return isPending(state) && hasNeededAssertion(state, event.data);
     case 'ApprovalExpired':
     case 'ActionCancelled':
       return isPending(state);

@@ -212,17 +212,21 @@ export interface ApprovalTerms extends Commits<'context'> {
   /** Digest of what approvers are shown at submission (payload `approval_context`). */
   readonly context_digest: Digest;
   readonly expires_at: Timestamp;
+  /** Each who approves signs with a passkey. Absent where nobody has to. */
+  readonly signed?: true;
 }
 
 /** The channel by which a person approved or denied. */
 export type ApprovalVia = 'console' | 'mail' | 'chat';
 
 /** One person's yes or no to an approval, with the digest of the context that the person was shown. */
-export interface ApproverAnswer extends Commits<'context' | 'reason'> {
+export interface ApproverAnswer extends Commits<'assertion' | 'context' | 'reason'> {
   readonly by: UserId;
   readonly via: ApprovalVia;
   readonly context_digest: Digest;
   readonly reason: string | null;
+  /** Digest of the payload `assertion`: what the person's passkey signed. Absent where the person sent none. */
+  readonly assertion_digest?: Digest;
 }
 
 /** What an agent reported about the tool that it ran itself (rule GATE-17). */

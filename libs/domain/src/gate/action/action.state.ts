@@ -66,6 +66,8 @@ export interface Approval {
   readonly reason: string | null;
   /** Digest of the context shown to the person who decided. Null if no person decided. */
   readonly decidedUnder: Digest | null;
+  /** Digest of what the passkey of the person who decided signed. Absent if none did. */
+  readonly decidedWith?: Digest;
   /** The people whose signatures made up the approval; empty if it was not approved. */
   readonly counted: readonly UserId[];
   /** Digest of the tool that was approved; null if it was not approved. */
@@ -141,7 +143,7 @@ export interface FollowedAction {
   readonly decision: Pick<Decision, 'outcome'> | null;
   readonly approval: {
     readonly status: ApprovalStatus;
-    readonly terms: Pick<ApprovalTerms, 'required'>;
+    readonly terms: Pick<ApprovalTerms, 'required' | 'signed'>;
     readonly signatures: readonly Pick<ApproverAnswer, 'by'>[];
   } | null;
   readonly ready: Known;

@@ -344,3 +344,46 @@ describe('the id of an approval', () => {
       .when(countersign(anna, [], approvalOf(ACTION)))
       .thenRefuses('not_found'));
 });
+
+describe('an approval that is signed with a passkey', () => {
+  const digest = digestOf('what the passkey signed');
+  const waiting = (required = 1): ActionEvent[] => [
+    submitted,
+    decided(asked),
+    requestedApproval(required, { signed: true }),
+  ];
+  const signing = (by: UserId, stillCounting: readonly UserId[] = []) => {
+    const { type, data } = countersign(by, stillCounting);
+    return { type, data: { ...data, answer: answerOf(by, { assertion_digest: digest }) } } as const;
+  };
+
+  it('takes no yes without one', () => {
+    given(...waiting())
+      .when(countersign(anna))
+      .thenRefuses('approval_needs_passkey');
+    given(...waiting(2), signedBy(answerOf(anna, { assertion_digest: digest })))
+      .when(countersign(ben, [anna]))
+      .thenRefuses('approval_needs_passkey');
+  });
+
+  it('names what it signed in the signature and in the decision', () => {
+    const answer = answerOf(anna, { assertion_digest: digest });
+    given(...waiting())
+      .when(signing(anna))
+      .then(signedBy(answer), decidedBy(answer, 'approved', toolDigest), readyAgain);
+  });
+
+  it('is denied without one: a device that was lost hinders no no', () => {
+    given(...waiting())
+      .when(deny(ben))
+      .then(decidedBy(answerOf(ben, { reason: 'Too much.' }), 'denied'));
+  });
+
+  it('is not approved by an event that was forged without one', () => {
+    const folded = [...waiting(), signedBy(answerOf(anna)), decidedBy(answerOf(anna), 'approved', toolDigest)].reduce(
+      actionDecider.evolve,
+      actionDecider.initialState(),
+    ) as LivingAction;
+    expect(folded.approval).toMatchObject({ status: 'pending', signatures: [] });
+  });
+});

@@ -1,6 +1,6 @@
 import { DomainError, type ActionId, type Timestamp, type UserId } from '../../kernel/index.js';
 import type { ActionCommand } from './action.commands.js';
-import type { ActionEvent, ApprovalTerms } from './action.events.js';
+import type { ActionEvent, ApprovalTerms, ApproverAnswer } from './action.events.js';
 import type { Approval, FollowedAction, LivingAction } from './action.state.js';
 import { authorized } from './edge.decider.js';
 import { madeReady } from './execution.decider.js';
@@ -19,7 +19,7 @@ export const isPending = ({ approval }: Pick<FollowedAction, 'approval'>): boole
  * Adds a signature and, if it is the last one needed, makes the call ready to run. All events go in one append, so that
  * a crash cannot separate the approval from its execution. The caller has checked that the person may sign, and which
  * earlier signatures still count.
- * @throws {DomainError} not_found, approval_expired, approval_decided, already_countersigned
+ * @throws {DomainError} not_found, approval_expired, approval_decided, already_countersigned, approval_needs_passkey
  */
 export const countersign = (
   { data, metadata }: CommandOf<'Countersign'>,
@@ -28,6 +28,7 @@ export const countersign = (
   const { answer, stillCounting, required, toolDigest, run } = data;
   const { terms } = openApproval(state, data, metadata.now);
   if (stillCounting.includes(answer.by)) throw new DomainError('already_countersigned');
+  if (!hasNeededAssertion(state, answer)) throw new DomainError('approval_needs_passkey');
   const { action, org, connector } = state.submission;
   const at = metadata.now;
   const { approval } = terms;
@@ -95,6 +96,12 @@ export const hasNeededSignatures = (
   return people.size >= approval.terms.required && [...people].every((person) => signers.has(person));
 };
 
+/** Whether a yes has what a passkey signed, where the approval is given so alone. A no may always be said without. */
+export const hasNeededAssertion = (
+  { approval }: Pick<FollowedAction, 'approval'>,
+  { assertion_digest }: Pick<ApproverAnswer, 'assertion_digest'>,
+): boolean => approval?.terms.signed === undefined || assertion_digest !== undefined;
+
 const EXPIRED = 'The approval of this action has expired, and nothing was run. There is nothing left to cancel.';
 
 const whyNotCancelled = ({ state }: LivingAction): string =>
@@ -116,8 +123,9 @@ const openApproval = (
 };
 
 export const afterRequest = (action: LivingAction, data: DataOf<'ApprovalRequested'>): LivingAction => {
-  const { approval, rule_id, approvers, required, context_digest, expires_at, at } = data;
-  const terms = { approval, rule_id, approvers, required, context_digest, expires_at };
+  const { approval, rule_id, approvers, required, context_digest, expires_at, signed, at } = data;
+  const plain = { approval, rule_id, approvers, required, context_digest, expires_at };
+  const terms = signed === undefined ? plain : { ...plain, signed };
   const undecided = {
     decidedAt: null,
     decidedBy: null,
@@ -134,15 +142,15 @@ export const afterRequest = (action: LivingAction, data: DataOf<'ApprovalRequest
 };
 
 export const afterSignature = (action: LivingAction, data: DataOf<'ApprovalCountersigned'>): LivingAction => {
-  const { by, via, context_digest, reason, at } = data;
-  return withApproval(action, (approval) => ({
-    ...approval,
-    signatures: [...approval.signatures, { by, via, context_digest, reason, at }],
-  }));
+  const { by, via, context_digest, reason, assertion_digest, at } = data;
+  const plain = { by, via, context_digest, reason, at };
+  const signature = assertion_digest === undefined ? plain : { ...plain, assertion_digest };
+  return withApproval(action, (approval) => ({ ...approval, signatures: [...approval.signatures, signature] }));
 };
 
 export const afterApprovalDecision = (action: LivingAction, data: DataOf<'ApprovalDecided'>): LivingAction => {
   const { outcome, by, reason, context_digest: decidedUnder, counted = [], tool_digest: toolDigest, at } = data;
+  const { assertion_digest: decidedWith } = data;
   const decided = withApproval(action, (approval) => ({
     ...approval,
     status: outcome,
@@ -150,6 +158,7 @@ export const afterApprovalDecision = (action: LivingAction, data: DataOf<'Approv
     decidedBy: { type: 'user', id: by },
     reason,
     decidedUnder,
+    ...(decidedWith === undefined ? {} : { decidedWith }),
     counted,
     toolDigest,
   }));

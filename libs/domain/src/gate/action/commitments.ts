@@ -28,8 +28,8 @@ const commitmentsIn = (event: ActionEvent): readonly Commitment[] => {
       return pairs(event.data.commitments, { context: event.data.context_digest });
     case 'ApprovalCountersigned':
     case 'ApprovalDecided': {
-      const { commitments, context_digest: context, reason } = event.data;
-      return pairs(commitments, reason === null ? { context } : { context, reason: digestOfText(reason) });
+      const { commitments, context_digest: context, reason, assertion_digest: assertion = null } = event.data;
+      return pairs(commitments, { context, reason: reason === null ? null : digestOfText(reason), assertion });
     }
     case 'EdgeReported':
     case 'ExecutionFinished':

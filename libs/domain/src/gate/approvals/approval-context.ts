@@ -40,6 +40,8 @@ export type ApprovalContext = {
    * was accepted, so nobody signs what they will read only after an admin has accepted the change.
    */
   readonly tool_held?: true;
+  /** Each who approves signs with a passkey; absent if nobody has to. */
+  readonly signed?: true;
   /** Null if no connector provides the tool (any more). */
   readonly tool_digest: Digest | null;
 };
@@ -69,6 +71,7 @@ export const contextOf = ({ action, input, tool, terms, expiresAt }: ContextPart
   tool: input.tool,
   tool_description: tool?.description ?? null,
   tool_digest: tool?.digest ?? null,
+  ...(terms.signed === undefined ? {} : { signed: true }),
   ...(tool?.held === undefined ? {} : { tool_held: true }),
   ...(tool?.title === undefined ? {} : { tool_title: tool.title }),
   ...(tool?.money === undefined ? {} : { money: tool.money }),

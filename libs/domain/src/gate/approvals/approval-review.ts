@@ -108,6 +108,10 @@ export const recordedReview = (
   };
 };
 
+/** Digest of the context that a decision is recorded under. If it can no longer be computed: that of the submission. */
+export const digestToSign = ({ digest, approval }: Pick<ApprovalReview, 'digest' | 'approval'>): Digest =>
+  digest ?? approval.terms.context_digest;
+
 export const isOpen = ({ approval, at }: Pick<ApprovalReview, 'approval' | 'at'>): boolean =>
   approval.status === 'pending' && at < approval.terms.expires_at;
 

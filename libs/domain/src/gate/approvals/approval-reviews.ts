@@ -32,7 +32,7 @@ import { contextDocument, contextOf, type ApprovalContext } from './approval-con
 import { calledFor } from './called-for.js';
 import { obstacleOf, type ApprovalReview, type Obstacle, type ServedDefinition } from './approval-review.js';
 import { expectedWitness } from './expected-witness.js';
-import type { ReviewedTerms } from './approvers.js';
+import { type ReviewedTerms, signedTerms } from './approvers.js';
 import type { GateKernel } from '../kernel/index.js';
 import {
   heldSentence,
@@ -175,11 +175,14 @@ export class ApprovalReviews {
       const { approvers } = approval;
       // Not fewer than at first: a reader of the log knows only the first number, and must come to the same end.
       const required = Math.max(approval.required, terms.required);
-      return { terms: { rule_id: decision.rule_id, approvers, required }, rule: decision };
+      const asked = { rule_id: decision.rule_id, approvers, required };
+      return { terms: signedTerms(asked, terms.signed ?? approval.signed ?? org.approvals.signed), rule: decision };
     }
-    if (courseOf(decision) !== 'ends') return recordedTerms(action);
+    const recorded = recordedTerms(action);
+    const known = { ...recorded, terms: signedTerms(recorded.terms, terms.signed ?? org.approvals.signed) };
+    if (courseOf(decision) !== 'ends') return known;
     return {
-      ...recordedTerms(action),
+      ...known,
       obstacle: obstacleOf(decision.code ?? 'policy_denied', decision.message ?? undefined),
     };
   }

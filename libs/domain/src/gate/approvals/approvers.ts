@@ -3,8 +3,12 @@ import { isAtLeast, isNamedBy, isRole, type Membership, type Memberships } from 
 import type { ApprovalTerms } from '../action/index.js';
 import type { CalledFor } from './called-for.js';
 
-/** Who may approve and how many must, according to a rule. */
-export type ReviewedTerms = Pick<ApprovalTerms, 'rule_id' | 'approvers' | 'required'>;
+/** Who may approve, how many must and whether each signs with a passkey, according to a rule. */
+export type ReviewedTerms = Pick<ApprovalTerms, 'rule_id' | 'approvers' | 'required' | 'signed'>;
+
+/** The terms, with a passkey where anything asks for one: the rule, the organization, or what was asked for first. */
+export const signedTerms = <Terms extends ReviewedTerms>(terms: Terms, signed: true | undefined): Terms =>
+  signed === undefined || terms.signed ? terms : { ...terms, signed };
 
 const ROLE = 'role:';
 

@@ -1,12 +1,17 @@
 import { Command } from '@nestjs/cqrs';
-import type { Digest } from '#libs/crypto';
+import { APPROVAL_DECISIONS, type ApprovalDecision, type Digest } from '#libs/crypto';
 import type { ApprovalId, CommandMetadata, OrgId, UserId } from '../../kernel/index.js';
+import type { AssertionAnswer, RelyingParty } from '../../people/index.js';
 import type { ApprovalVia } from '../action/index.js';
 import type { ReviewToActBy } from './approval-reviews.js';
 
-/** What a person may say to an approval. */
-export const APPROVAL_DECISIONS = ['approve', 'deny'] as const;
-export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number];
+export { APPROVAL_DECISIONS, type ApprovalDecision };
+
+/** What a device answered, and for which site; null where browsers have no passkeys at it. */
+export interface GivenAssertion {
+  readonly answer: AssertionAnswer;
+  readonly party: RelyingParty | null;
+}
 
 /**
  * One person's yes or no to an approval, from the Console, a mail or a chat. The sender of the command has
@@ -27,6 +32,8 @@ export class DecideApproval extends Command<ReviewToActBy> {
        */
       readonly contextDigest: Digest | null;
       readonly reason: string | null;
+      /** What the person's passkey signed. Needed for a yes where `signed` says so; always checked where it is given. */
+      readonly assertion?: GivenAssertion | null;
     },
     readonly metadata: CommandMetadata,
   ) {

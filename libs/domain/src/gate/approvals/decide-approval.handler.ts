@@ -1,5 +1,5 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { canonicalize, commitUnder, newSalt, type Digest, type Salt } from '#libs/crypto';
+import { canonicalize, commitUnder, newSalt, type Salt } from '#libs/crypto';
 import {
   actionChannel,
   Bus,
@@ -15,12 +15,14 @@ import {
   saltedPayload,
   type SaltedPayload,
 } from '../../kernel/index.js';
-import { type ActionCommand, actionDecider, type Action, type Approval, isLiving } from '../action/index.js';
+import { type ActionCommand, actionDecider, type Action, isLiving } from '../action/index.js';
 import { contextDocument } from './approval-context.js';
-import { countingSigners, isOpen, whyNotDecided, whyNotSigned } from './approval-review.js';
+import { countingSigners, digestToSign, isOpen } from './approval-review.js';
+import { ended, requireDecidable } from './decidable.js';
 import { GateKernel } from '../kernel/index.js';
 import { ApprovalReviews, type ReviewToActBy } from './approval-reviews.js';
 import { DecideApproval } from './decide-approval.command.js';
+import { type HeldAssertion, type KeptAssertion, SignedDecisions } from './signed-decisions.js';
 import { ExecutionStarter } from '../execution/index.js';
 
 /**
@@ -42,12 +44,13 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     private readonly reviews: ApprovalReviews,
     private readonly starter: ExecutionStarter,
     private readonly bus: Bus,
+    private readonly signed: SignedDecisions,
   ) {}
 
   /**
    * @throws {DomainError} in this order: not_found; approval_expired, approval_decided; approver_not_eligible; to
    *   approve only: self_approval, already_countersigned, and the obstacle of the review (a Stop, the policy, the
-   *   connector); context_changed; service_unavailable if outcomes of the organization wait too long for their seals
+   *   connector); context_changed; approval_needs_passkey, passkey_invalid; service_unavailable if outcomes of the organization wait too long for their seals
    */
   async execute(command: DecideApproval): Promise<ReviewToActBy> {
     const { org, approval, metadata } = command;
@@ -56,11 +59,13 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
       // The request is a retry whose first answer was lost.
       if (review.folded.causations.has(metadata.commandId)) return review;
       await this.requireOpen(review);
-      requireDecidable(command, review);
+      requireDecidable(command.answer, review);
+      const held = await this.heldAssertion(command, review);
       if (command.answer.decision === 'approve') this.gate.requireSealingKeepsUp(org);
-      const result = await this.append(command, review);
+      const result = await this.append(command, review, held);
       if (result === null) continue;
       await this.resume(review, result);
+      if (held !== null) await this.signed.noteUse(held);
       return this.reviews.of(org, approval, metadata.now);
     }
     throw new DomainError('conflict', {
@@ -89,12 +94,25 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     throw ended(approval);
   }
 
+  /** What the person's passkey signed, if anything. Of an approval that needs none, and got none, nothing is asked. */
+  private heldAssertion({ answer }: DecideApproval, review: ReviewToActBy): Promise<HeldAssertion> | null {
+    const { assertion = null } = answer;
+    if (assertion !== null) return this.signed.held(review, answer, assertion);
+    this.signed.requireSigned(review, answer);
+    return null;
+  }
+
   /** Null if something that the decision was judged by has changed: nothing was written. */
-  private async append(command: DecideApproval, review: ReviewToActBy): Promise<CommandResult<Action> | null> {
+  private async append(
+    command: DecideApproval,
+    review: ReviewToActBy,
+    held: HeldAssertion | null,
+  ): Promise<CommandResult<Action> | null> {
     const { submission } = review.action;
     const metadata = { ...command.metadata, correlation: submission.action, salt: newSalt() };
     const payload = payloadOf(review);
-    const actionCommand = answerCommandOf(command, review, metadata, payload);
+    const kept = held && (await this.signed.keep(review, held));
+    const actionCommand = answerCommandOf(command, review, metadata, { payload, kept });
     // Turns a conflict into `ReviewOutdated`, because the command runner's own retry would decide again with the signers read
     // before.
     const append = (events: Append): Promise<AppendResult> =>
@@ -123,9 +141,6 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
   }
 }
 
-const ended = (approval: Approval | null): DomainError =>
-  new DomainError(approval?.status === 'expired' ? 'approval_expired' : 'approval_decided');
-
 type SaltedMetadata = CommandMetadata & { readonly salt: Salt };
 
 class ReviewOutdated extends Error {
@@ -136,29 +151,20 @@ const asReviewOutdated = (error: unknown): never => {
   throw error instanceof RevisionConflict || error instanceof RequirementMoved ? new ReviewOutdated() : error;
 };
 
-const requireDecidable = ({ answer }: DecideApproval, review: ReviewToActBy): void => {
-  const refused = answer.decision === 'approve' ? whyNotSigned(review, answer.by) : whyNotDecided(review, answer.by);
-  if (refused !== null) throw new DomainError(refused);
-  const { obstacle } = review;
-  if (answer.decision === 'approve' && obstacle !== null) {
-    throw new DomainError(obstacle.code, { message: obstacle.message });
-  }
-  const isNamed = answer.decision === 'approve' || answer.contextDigest !== null;
-  if (isNamed && answer.contextDigest !== review.digest) throw new DomainError('context_changed');
-};
-
 const answerCommandOf = (
   { approval, answer }: DecideApproval,
   review: ReviewToActBy,
   metadata: SaltedMetadata,
-  payload: SaltedPayload | null,
+  { payload, kept }: { readonly payload: SaltedPayload | null; readonly kept: KeptAssertion | null },
 ): AnswerCommand => {
   const { by, via, reason } = answer;
   const commitments = {
     ...(payload === null ? {} : { context: commitUnder(payload.salt, 'context', payload.body) }),
     ...(reason === null ? {} : { reason: commitUnder(metadata.salt, 'reason', canonicalize(reason)) }),
+    ...(kept === null ? {} : { assertion: kept.commitment }),
   };
-  const signature = { by, via, reason, context_digest: contextDigestOf(review), commitments };
+  const plain = { by, via, reason, context_digest: digestToSign(review), commitments };
+  const signature = kept === null ? plain : { ...plain, assertion_digest: kept.digest };
   if (answer.decision === 'deny') return { type: 'DenyApproval', data: { approval, answer: signature }, metadata };
   const { run, toolDigest } = review;
   // Does not happen: a review without `run` has an obstacle, which `requireDecidable` has refused.
@@ -167,9 +173,6 @@ const answerCommandOf = (
   const data = { approval, answer: signature, stillCounting: countingSigners(review), required, toolDigest, run };
   return { type: 'Countersign', data, metadata };
 };
-
-/** If the context can no longer be computed, a denial names the context of the submission. */
-const contextDigestOf = ({ digest, approval }: ReviewToActBy): Digest => digest ?? approval.terms.context_digest;
 
 const payloadOf = ({ context, action }: ReviewToActBy): SaltedPayload | null => {
   if (context === null) return null;

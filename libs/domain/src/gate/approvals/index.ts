@@ -20,12 +20,18 @@ export {
   whyNotSigned,
 } from './approval-review.js';
 export { ApprovalReviews, type ReviewToActBy } from './approval-reviews.js';
-export { type ReviewedTerms, signersOf } from './approvers.js';
+export { type ReviewedTerms, signedTerms, signersOf } from './approvers.js';
 export { calledFor } from './called-for.js';
 export { CancelAction, CancelActionHandler } from './cancel-action.handler.js';
 export { ChatApprovals, type ChatAnswer } from './chat-approvals.js';
-export { APPROVAL_DECISIONS, type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
+export {
+  APPROVAL_DECISIONS,
+  type ApprovalDecision,
+  DecideApproval,
+  type GivenAssertion,
+} from './decide-approval.command.js';
 export { DecideApprovalHandler } from './decide-approval.handler.js';
 export { hiddenCharactersIn, hiddenPlaceIn } from './hidden-characters.js';
 export { LinkedApprovals } from './linked-approvals.js';
+export { type DecisionOptions, passkeysFor, SignedDecisions } from './signed-decisions.js';
 export { takePlace } from './take-place.js';

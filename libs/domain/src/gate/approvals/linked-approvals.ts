@@ -11,7 +11,7 @@ import {
 import { activeMembershipOf, organizationDecider, secretHash } from '../../people/index.js';
 import type { ApprovalLink, ApprovalLinks } from './approval-links.port.js';
 import type { ReviewToActBy } from './approval-reviews.js';
-import { type ApprovalDecision, DecideApproval } from './decide-approval.command.js';
+import { type ApprovalDecision, DecideApproval, type GivenAssertion } from './decide-approval.command.js';
 
 /** A link that can be used now. */
 export interface OpenLink extends ApprovalLink {
@@ -25,6 +25,7 @@ export interface LinkedAnswer {
   readonly decision: ApprovalDecision;
   readonly contextDigest: Digest;
   readonly reason: string | null;
+  readonly assertion?: GivenAssertion | null;
 }
 
 /** Errors after which the link stays used, because the approval cannot be decided any more. */

@@ -3,18 +3,22 @@ import { digestOf } from '#libs/crypto';
 import {
   ACTION,
   allowed,
+  answerOf,
   decided,
+  decidedBy,
   edgeReported,
   edgeSucceeded,
   finished,
   ready,
+  signedBy,
   started,
   submitted,
   succeeded,
+  userId,
 } from '../../../../../test/support/gate-fixtures.js';
 import { NOW } from '../../../../../test/support/given.js';
 import type { ActionEvent } from '../action/index.js';
-import { payloadNamedBy } from './named-payload.js';
+import { payloadNamedBy, payloadsNamedBy } from './named-payload.js';
 
 const result = digestOf('the answer');
 const late = (digest: typeof result | null): ActionEvent => ({
@@ -38,6 +42,21 @@ describe('a payload is named', () => {
       kind: 'result',
       digest: result,
     }));
+
+  it('what a passkey signed by the decision, beside what the person was shown', () => {
+    const anna = userId(1);
+    const context = { kind: 'approval_context', digest: digestOf('fixture') };
+    const assertion = { kind: 'assertion', digest: result };
+    const signed = answerOf(anna, { assertion_digest: result });
+    expect(payloadsNamedBy(signedBy(signed))).toEqual([context, assertion]);
+    expect(payloadsNamedBy(decidedBy(signed, 'denied'))).toEqual([context, assertion]);
+    expect(payloadsNamedBy(signedBy(answerOf(anna)))).toEqual([context]);
+    expect(payloadsNamedBy(submitted)).toEqual([payloadNamedBy(submitted)]);
+    expect(payloadsNamedBy(ready())).toEqual([]);
+  });
+
+  it('nobody knows by what by an event of a newer version', () =>
+    expect(payloadsNamedBy({ type: 'ActionDreamt', data: {} } as unknown as ActionEvent)).toBeUndefined());
 
   it.each<[string, ActionEvent]>([
     ['an outcome without a result', finished({ ...succeeded, result_digest: null }, 'a')],

@@ -5,6 +5,19 @@ import type { ActionEvent } from '../action/index.js';
 export type PayloadName = Pick<Payload, 'kind' | 'digest'>;
 
 /**
+ * Every payload that an event names: what a person's passkey signed stands beside what the person was shown. Undefined for an
+ * event of a newer version, which may name any.
+ */
+export const payloadsNamedBy = (event: ActionEvent): readonly PayloadName[] | undefined => {
+  const named = payloadNamedBy(event) as PayloadName | null | undefined;
+  if (named === undefined) return undefined;
+  const names = named === null ? [] : [named];
+  if (event.type !== 'ApprovalCountersigned' && event.type !== 'ApprovalDecided') return names;
+  const { assertion_digest: digest } = event.data;
+  return digest === undefined ? names : [...names, { kind: 'assertion', digest }];
+};
+
+/**
  * The payload that an event names; null if it names none. A payload row counts only if an event names it
  * (docs/architecture.md, Rows beside the log). The switch has no default, so a new event type without a case does not
  * compile; otherwise the sweeper could remove payloads that it names.

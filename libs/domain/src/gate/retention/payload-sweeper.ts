@@ -1,7 +1,7 @@
 import { decodeEvent, type EventStore, StoreUnavailable, streamOf, UnknownEventType } from '../../kernel/index.js';
 import { organizationDecider } from '../../people/index.js';
 import { actionDecider, type ActionEvent } from '../action/index.js';
-import { type PayloadName, payloadNamedBy } from './named-payload.js';
+import { type PayloadName, payloadsNamedBy } from './named-payload.js';
 import type { PayloadRow, PayloadRows } from './payload-rows.port.js';
 
 /** How many rows one page has: enough to make one call to the store worth it, and few enough to keep the load low. */
@@ -68,9 +68,9 @@ export class PayloadSweeper {
     }
     const names = new Set<string>();
     for (const event of recorded) {
-      const name = payloadNamedBy(decodeEvent<ActionEvent>(event).event) as PayloadName | null | undefined;
-      if (name === undefined) throw new UnknownEventType(stream, event.type);
-      if (name !== null) names.add(keyOf(name));
+      const named = payloadsNamedBy(decodeEvent<ActionEvent>(event).event);
+      if (named === undefined) throw new UnknownEventType(stream, event.type);
+      for (const name of named) names.add(keyOf(name));
     }
     return names;
   }

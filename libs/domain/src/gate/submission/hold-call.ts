@@ -2,7 +2,15 @@ import { commitUnder } from '#libs/crypto';
 import { saltedPayload, timestampOf, type Payload } from '../../kernel/index.js';
 import type { PolicyInput } from '../../policies/index.js';
 import { type ApprovalTerms, type Decision, approvalOf } from '../action/index.js';
-import { contextDocument, contextOf, signersOf, type ReviewedTerms, calledFor, takePlace } from '../approvals/index.js';
+import {
+  contextDocument,
+  contextOf,
+  signedTerms,
+  signersOf,
+  type ReviewedTerms,
+  calledFor,
+  takePlace,
+} from '../approvals/index.js';
 import type { AdmissionKernel } from './admission-kernel.js';
 import type { Judgement } from '../judgement/index.js';
 import type { CallAtGate } from './call-at-gate.js';
@@ -40,7 +48,8 @@ const waiting = async (
 ): Promise<HeldCall> => {
   const { id, org, resolved } = call;
   const { approvers, required } = approval;
-  const terms = { rule_id: decision.rule_id, approvers, required };
+  const asked = { rule_id: decision.rule_id, approvers, required };
+  const terms = signedTerms<ReviewedTerms>(asked, approval.signed ?? org.approvals.signed);
   const able = signersOf(org.members, approvers, await calledFor(gate.people, input.user.ref)).size;
   if (able < required) return withoutApproval(unsatisfiable(decision, tooFew(terms, able)));
   const waiter = { agent: call.agent.agent, action: id, metadata: call.command.metadata };
