@@ -23,7 +23,7 @@ import {
 } from '../../libs/crypto/src/testing/given-chain.js';
 import { flipped } from '../../libs/crypto/src/testing/attacked-bundle.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
-import { WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
+import { UNUSUAL_EVIDENCE, WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
 import { BOTH, BOTH_TEXT, witnessed, witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
 
 const SCRIPT = fileURLToPath(new URL('verify_bundle.py', import.meta.url));
@@ -168,6 +168,13 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     const verdict = await verifyBundle(path, { ...HONEST_OPTIONS, witnesses: BOTH });
     expect(verdict).toMatchObject({ result: 'intact', quorum: 'met' });
     expect(JSON.parse(stdout)).toEqual(verdict);
+  });
+
+  it('agrees on evidence that is unusual, and right', async () => {
+    const said = await verdictsOf(UNUSUAL_EVIDENCE.map((bytes) => ({ bytes })));
+    for (const [index, bytes] of UNUSUAL_EVIDENCE.entries()) {
+      expect(said[index]).toEqual(await verifyBundle(streamOf([await bytes()]), HONEST_OPTIONS));
+    }
   });
 
   it('agrees on every range of a tree', async () => {

@@ -912,7 +912,7 @@ def json_value(data):
         value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_constant=no_float)
     except (ValueError, RecursionError):
         return None
-    return (value,) if depth(value) <= 64 else None
+    return (value,) if depth(value) <= 128 else None
 
 
 def members_of(body):

@@ -59,7 +59,8 @@ export type PayloadLine = OpenedLine | TakenLine | DocumentLine | ToldLine | Nam
 /** With its line feed. The longest value that the service keeps is a policy input of 4 MiB. */
 export const MAX_PAYLOAD_LINE_BYTES = 8_388_608;
 
-const MAX_VALUE_DEPTH = 64;
+/** A result is 64 deep at most where it comes from, and stands in an object of its own. */
+const MAX_VALUE_DEPTH = 128;
 /** What a line may hold before its value: names and hashes, all of them ASCII. */
 const MAX_HEAD_BYTES = 512;
 

@@ -6,7 +6,7 @@ import { writeBundle } from './export-bundle.js';
 import { readBundle } from './read-bundle.js';
 import { collect, contentOf, packed, streamOf } from './testing/given-chain.js';
 import { HONEST_OPTIONS } from './testing/attacked-bundle.js';
-import { WITNESSED_ATTACKS } from './testing/witnessed-attacks.js';
+import { UNUSUAL_EVIDENCE, WITNESSED_ATTACKS } from './testing/witnessed-attacks.js';
 import {
   BOTH,
   encoded,
@@ -130,6 +130,10 @@ describe('a bundle with its checkpoint and its evidence', () => {
       first_bad_seq: HELD,
       checkpoint: null,
     });
+  });
+
+  it.each(UNUSUAL_EVIDENCE)('is intact with less of it, and with anything that JSON can say (%#)', async (bytes) => {
+    expect(await verify(await bytes())).toMatchObject({ result: 'intact' });
   });
 
   it('needs a log for a policy', async () => {

@@ -258,6 +258,14 @@ const documentAt = (seq: number): DocumentLine => {
 const intent = documentAt(2);
 const source = documentAt(3);
 const [, told] = UNPROVEN as readonly [ToldLine, ToldLine];
+const toldOf = (json: string): ToldLine => ({
+  ...told,
+  document: 'connector_config',
+  digest: digestOf(json),
+  value: bytesOf(json),
+});
+/** A document of so many containers inside each other. */
+const deep = (levels: number): ToldLine => toldOf('['.repeat(levels) + ']'.repeat(levels));
 const data = lineAt(3, 'admin.data_digest');
 
 const evidenceAttacks: readonly BundleAttack[] = [
@@ -309,6 +317,9 @@ const evidenceAttacks: readonly BundleAttack[] = [
   wrong(null, 'a name before a told document', given(UNPROVEN.toReversed())),
   wrong(2, 'a name before a deed', given([...UNPROVEN, lineAt(2)])),
   wrong(null, 'a name twice', given([...UNPROVEN, ...UNPROVEN.slice(-1)])),
+  wrong(null, 'a told document that is too deep', given([deep(129)])),
+  wrong(null, 'a told document that is no JSON', given([toldOf('{')])),
+  wrong(null, 'a told document with a name twice', given([toldOf('{"a":1,"a":1}')])),
   wrong(null, 'a line that is none', raw('no line\n')),
   wrong(null, 'an empty line of evidence', raw('\n')),
   wrong(null, 'a line without its end', raw('{"id":"usr_1","name":"Anna","type":"user"}')),
@@ -337,6 +348,15 @@ const evidenceAttacks: readonly BundleAttack[] = [
   }),
   incomplete('front_missing', 1, 'a tail, with its evidence', made({ deeds: witnessed.slice(4) })),
   broken('outside_range', 9, 'deeds outside the range, with their evidence', made({ manifest: { to: at(9) } })),
+];
+
+/** Evidence that is unusual, and right. */
+export const UNUSUAL_EVIDENCE: readonly (() => Promise<Buffer>)[] = [
+  given([]),
+  given([deep(128)]),
+  given([toldOf('{"a":1e300,"__proto__":null}')]),
+  // But for the data that documents are named in.
+  given(all.filter((line, index) => !isOpened(line) || line === data || line.seq > 4 || index % 2 === 1)),
 ];
 
 export const WITNESSED_ATTACKS: Readonly<Record<string, readonly BundleAttack[]>> = {
