@@ -79,7 +79,7 @@ describeConsole('the settings of the Console', () => {
         await button(form, 'Save approval settings').click();
         await form.getByText('Approval settings saved.').waitFor();
         const { approvals } = await scene.make('GET', '/v1/org');
-        expect(approvals).toEqual({ mail: 'review_only', chat: 'off', expires_in_s: 5_400 });
+        expect(approvals).toEqual({ mail: 'review_only', chat: 'off', expires_in_s: 5_400, signed: false });
         await form.getByLabel('Approvals expire after').fill('90000');
         await button(form, 'Save approval settings').click();
         await form

@@ -1,4 +1,6 @@
+import { browserSupportsWebAuthn } from '@simplewebauthn/browser';
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
 import { REASON_TEXT_MAX_LENGTH } from '../kernel/contract.ts';
@@ -8,6 +10,8 @@ import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { useSettled } from '../kit/settled.ts';
+import { signedBy } from '../people/passkey-device.ts';
+import { passkeyPlaceOf } from '../people/passkey-words.ts';
 import styles from './approvals.module.css';
 import { pressOf, whyNot, wordsOf } from './decision.ts';
 
@@ -23,12 +27,17 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
   const changed = useChanged();
   // The approval itself is of `approvals`, and is read again with them.
   const settle = (): void => changed(['approvals', 'overview', 'actions']);
-  const decision = useChange(({ decision: said, digest, reason }: Word, key) => {
+  const decision = useChange(async ({ decision: said, digest, reason }: Word, key) => {
     const params = { path: { id: approval.id }, header: { 'Idempotency-Key': key } };
     const given = reason === '' ? {} : { reason };
-    return said === 'deny'
-      ? bodyOf(api.POST('/v1/approvals/{id}/deny', { params, body: given }))
-      : bodyOf(api.POST('/v1/approvals/{id}/approve', { params, body: { context_digest: digest ?? '', ...given } }));
+    if (said === 'deny') return bodyOf(api.POST('/v1/approvals/{id}/deny', { params, body: given }));
+    const context_digest = digest ?? '';
+    if (!approval.signed) {
+      return bodyOf(api.POST('/v1/approvals/{id}/approve', { params, body: { context_digest, ...given } }));
+    }
+    // Each press is signed anew, so it is another request, under a key of its own: a second one finds what was decided.
+    const body = { context_digest, ...given, passkey: await signature(approval.id, context_digest) };
+    return bodyOf(api.POST('/v1/approvals/{id}/approve', { params: { path: params.path }, body }));
   }, settle);
   const { error } = decision;
   // After a refusal the approval is read again at once: it shows who decided meanwhile, or what has changed.
@@ -38,6 +47,12 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
     // Depends on `error` and not on `code`, so that two refusals with the same code both count.
   }, [error]);
   return decision;
+};
+
+const signature = async (id: string, context_digest: string): Promise<Schemas['PasskeyAssertion']> => {
+  const body = { decision: 'approve' as const, context_digest };
+  const asked = await bodyOf(api.POST('/v1/approvals/{id}/passkey/options', { params: { path: { id } }, body }));
+  return signedBy(asked.public_key);
 };
 
 const SETTLE_MS = 500;
@@ -78,6 +93,7 @@ export const Decide = ({
         </div>
       )}
       {against === null ? null : <p className={styles['why']}>{against}</p>}
+      {against === null ? <NeedsPasskey approval={approval} /> : null}
       {isArmed && press === 'approve' ? (
         <p className={styles['why']} role="status">
           This cannot be undone. Press again to confirm.
@@ -100,13 +116,38 @@ export const Decide = ({
                 aria-disabled={isSettled ? undefined : true}
                 onClick={go}
               >
-                {decision.isPending ? 'Sending …' : wordsOf(press, approval.cost, isArmed)}
+                {decision.isPending ? busyWords(approval) : wordsOf(press, approval.cost, isArmed)}
               </Button>
             ) : null}
           </div>
         </>
       )}
     </div>
+  );
+};
+
+const busyWords = ({ signed }: Approval): string => (signed ? 'Waiting for your device …' : 'Sending …');
+
+/** What an approval that is signed needs of the person, and the way to it. */
+const NeedsPasskey = ({ approval }: { readonly approval: Approval }) => {
+  if (!approval.signed) return null;
+  const place = passkeyPlaceOf(location.href, browserSupportsWebAuthn());
+  return (
+    <p className={styles['why']} role="note">
+      {approval.you?.has_passkey === false ? (
+        <>
+          To approve you sign with a passkey, and you have none here yet.{' '}
+          <Link href="/settings/sessions">Add one in Settings</Link>, then come back. Denying needs none.
+        </>
+      ) : place.is === 'address' && place.elsewhere !== null ? (
+        <>
+          To approve you sign with your passkey, and browsers have none at {place.host}.{' '}
+          <a href={place.elsewhere}>Open this page at localhost</a>. Denying needs none.
+        </>
+      ) : (
+        'To approve you sign with your passkey: your device asks for it. Denying needs none.'
+      )}
+    </p>
   );
 };
 

@@ -22,14 +22,22 @@ interface LifeDraft {
 interface Draft {
   readonly mail?: Door;
   readonly life?: LifeDraft;
+  readonly signed?: boolean;
 }
+
+type Signed = 'rule' | 'all';
+
+const SIGNED: Readonly<Record<Signed, readonly [name: string, about: string]>> = {
+  rule: ['Where a rule says so', 'Rules with “signed: true” need a passkey; others need a press of the button.'],
+  all: ['Always', 'Whoever approves signs with a passkey, also what waits already. Denying needs none.'],
+};
 
 /** How approvers are notified, and how long a call waits for them. */
 export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }) => {
   const [draft, setDraft] = useState<Draft>({});
   const change = useSettingsChange(() => setDraft({}));
   const known = lifeOf(org.approvals.expires_in_s ?? UNITS.days);
-  const { mail = org.approvals.mail ?? 'decide' } = draft;
+  const { mail = org.approvals.mail ?? 'decide', signed: isSigned = org.approvals.signed === true } = draft;
   const { count, unit } = draft.life ?? { count: String(known.count), unit: known.unit };
   const isDirty = Object.keys(draft).length > 0;
   const save = (): void => {
@@ -53,6 +61,18 @@ export const ApprovalsForm = ({ org }: { readonly org: Schemas['Organization'] }
           chosen={mail}
           onChoose={(value) => setDraft({ ...draft, mail: value })}
           of={APPROVAL_DOOR_VALUES.map((value) => ({ value, name: doorInWords(value), about: MAIL[value] }))}
+        />
+      </div>
+      <div className={styles['doors']}>
+        <Choices
+          legend="Approvals need a passkey"
+          chosen={isSigned ? 'all' : 'rule'}
+          onChoose={(value: Signed) => setDraft({ ...draft, signed: value === 'all' })}
+          of={(Object.keys(SIGNED) as Signed[]).map((value) => ({
+            value,
+            name: SIGNED[value][0],
+            about: SIGNED[value][1],
+          }))}
         />
       </div>
       <Life count={count} unit={unit} error={change.error} onChange={(life) => setDraft({ ...draft, life })} />

@@ -70,7 +70,7 @@ const Owners = ({ children }: { readonly children: ReactNode }) => (
 );
 
 const ApprovalsPanel = ({ org }: { readonly org: Organization }) => {
-  const { mail, expires_in_s: seconds } = org.approvals;
+  const { mail, expires_in_s: seconds, signed } = org.approvals;
   return (
     <Panel title="Approvals">
       {useMay('owner') ? (
@@ -79,6 +79,8 @@ const ApprovalsPanel = ({ org }: { readonly org: Organization }) => {
         <Owners>
           <dt>Mail</dt>
           <dd>{doorInWords(mail)}</dd>
+          <dt>Approvals need a passkey</dt>
+          <dd>{signed ? 'always' : 'where a rule says so'}</dd>
           <dt>Approvals expire after</dt>
           <dd>{lifeInWords(seconds)}unless a rule sets a different time</dd>
         </Owners>

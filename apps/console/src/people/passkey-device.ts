@@ -1,4 +1,4 @@
-import { startRegistration, WebAuthnError } from '@simplewebauthn/browser';
+import { startAuthentication, startRegistration, WebAuthnError } from '@simplewebauthn/browser';
 import type { Schemas } from '../kernel/client.ts';
 import { ApiError } from '../kernel/errors.ts';
 
@@ -30,11 +30,37 @@ export const madeBy = async (
       ...(isOffered === undefined ? {} : { discoverable: isOffered }),
     };
   } catch (error) {
-    throw new ApiError({ code: 'passkey_device', message: reasonOf(error), status: 0 });
+    throw new ApiError({ code: 'passkey_device', message: reasonOf(error, REASONS) ?? UNUSABLE, status: 0 });
   }
 };
 
-const reasonOf = (error: unknown): string => {
+const UNSIGNED =
+  'Nothing was approved: it was cancelled, took too long, or this device has none of your passkeys. Try again, or use the device that has one.';
+const UNSIGNABLE = 'This browser cannot use a passkey here, so nothing was approved. Use another browser or device.';
+
+/**
+ * Has a device sign, and the person verified by it.
+ * @throws {ApiError} `passkey_device`, in words for the person
+ */
+export const signedBy = async (
+  options: Schemas['ApprovalPasskeyRequest']['public_key'],
+): Promise<Schemas['PasskeyAssertion']> => {
+  try {
+    const optionsJSON = structuredClone(options) as unknown as Parameters<typeof startAuthentication>[0]['optionsJSON'];
+    const { id, response } = await startAuthentication({ optionsJSON });
+    return {
+      id,
+      client_data_json: response.clientDataJSON,
+      authenticator_data: response.authenticatorData,
+      signature: response.signature,
+    };
+  } catch (error) {
+    const message = reasonOf(error, { NotAllowedError: UNSIGNED }) ?? UNSIGNABLE;
+    throw new ApiError({ code: 'passkey_device', message, status: 0 });
+  }
+};
+
+const reasonOf = (error: unknown, reasons: Readonly<Record<string, string>>): string | undefined => {
   const cause = error instanceof WebAuthnError ? error.cause : error;
-  return (cause instanceof Error ? REASONS[cause.name] : undefined) ?? UNUSABLE;
+  return cause instanceof Error ? reasons[cause.name] : undefined;
 };

@@ -92,6 +92,6 @@ const WaitsFor = ({ approval }: { readonly approval: NonNullable<Answer['approva
     {approval.expires_in_s === null
       ? ', for the time set by the organization'
       : `, for ${timeLeft(approval.expires_in_s * 1_000)}`}
-    .
+    {approval.signed ? ', each signed with a passkey' : ''}.
   </p>
 );

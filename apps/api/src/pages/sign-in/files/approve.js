@@ -1,7 +1,8 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
 import { aboutParts, callerRows, minuteOf, servedRow, showAbout, warningsOf, writeRow } from './about.js';
-import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
+import { button, byId, complain, failure, forget, make, openLink, problemAt, row, show, step } from './page.js';
+import { isAddress, signedBy } from './passkey.js';
 import { approveButton, write } from './reading.js';
 
 const waitingStep = () =>
@@ -159,6 +160,33 @@ const showChoices = (approval, decides) => {
   byId('choices').hidden = whyNot !== null && !mayDeny;
   write(byId('note'), whyNot ?? '');
   byId('note').hidden = whyNot === null;
+  if (whyNot === null && approval.signed) {
+    byId('note').textContent = passkeyNote(approval);
+    byId('note').hidden = false;
+  }
+};
+
+/** What a yes needs of the person where it is signed. */
+const passkeyNote = ({ you }) => {
+  if (!you.has_passkey) {
+    return 'To approve you sign with a passkey, and you have none yet. Sign in to the Console and add one under Settings, Sessions and passkeys; then open the link again. Denying needs none.';
+  }
+  return isAddress(location.hostname)
+    ? `To approve you sign with your passkey, and browsers have none at ${location.hostname}. Open the link of the mail with localhost in its place. Denying needs none.`
+    : 'To approve you sign with your passkey: your device asks for it. Denying needs none.';
+};
+
+const UNSIGNED =
+  'Nothing was approved: it was cancelled, took too long, or this device has none of your passkeys. Try again, or open the link on the device that has one.';
+const UNSIGNABLE = 'This browser cannot use a passkey here, so nothing was approved.';
+
+/** The answer of the device, or what failed. */
+const askDevice = async (options) => {
+  try {
+    return await signedBy(options);
+  } catch (error) {
+    return failure('device', error?.name === 'NotAllowedError' ? UNSIGNED : UNSIGNABLE);
+  }
 };
 
 const showWaiting = ({ approval, decides }) => {
@@ -174,6 +202,8 @@ const showWaiting = ({ approval, decides }) => {
 };
 
 const approval = () => {
+  /** Whether a yes to what is shown is signed with a passkey. */
+  let isSigned = false;
   const link = openLink({
     ...{ title: 'Approve', checking: 'Loading the approval …', again: 'Loading …' },
     signIn: 'Sign in',
@@ -184,16 +214,28 @@ const approval = () => {
     preview: '/v1/approvals/link/preview',
     onAnswer: (answer) => {
       forget(byId('problem'), null);
+      isSigned = answer.approval.signed;
       showWaiting(answer);
       if (answer.approval.status === 'pending') approve.about(answer.approval);
     },
   });
 
+  const say = (said) => link.use(byId(said.decision), '/v1/approvals/link/decide', said);
+
+  const sayByPasskey = async (said) => {
+    const { decision, context_digest } = said;
+    const path = '/v1/approvals/link/passkey/options';
+    const asked = await link.use(byId(decision), path, { decision, context_digest });
+    if (asked === null || asked.failed) return asked;
+    const passkey = await askDevice(asked.public_key);
+    return passkey.failed ? passkey : say({ ...said, passkey });
+  };
+
   const decide = async (decision) => {
     forget(byId('problem'), null);
     const reason = byId('reason').value.trim();
     const said = { decision, context_digest: approve.digest(), ...(reason === '' ? {} : { reason }) };
-    const answer = await link.use(byId(decision), '/v1/approvals/link/decide', said);
+    const answer = await (decision === 'approve' && isSigned ? sayByPasskey(said) : say(said));
     if (answer === null) return undefined;
     if (!answer.failed) return showEnd(answer);
     // The link is used up by it, so nothing can be looked at again: the answer itself says what became of it.

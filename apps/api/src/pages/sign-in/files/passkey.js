@@ -1,8 +1,9 @@
-// GET /login: the way in without a mail. Nobody is named: the device shows which passkeys it has for this site.
+// GET /login: the way in without a mail. Nobody is named: the device shows which passkeys it has for this site. What a device is
+// asked, and what it answers, is the same where an approval is signed.
 import { addressOf, ask, button, byId, complain, failure, forget, make, problemAt, whileBusy } from './page.js';
 
 /** Browsers have no passkeys at an IP address. `[::1]` is one too. */
-const isAddress = (host) => /^[\d.]+$/.test(host) || host.startsWith('[');
+export const isAddress = (host) => /^[\d.]+$/.test(host) || host.startsWith('[');
 
 const LOOPBACK = /^(?:127\.|\[::1\])/;
 
@@ -42,8 +43,10 @@ const textOf = (buffer) =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-const signedBy = async ({ challenge, ...options }) => {
-  const publicKey = { ...options, challenge: bytesOf(challenge) };
+/** What the device answers, once it has verified its person. Throws what the browser says where it answers nothing. */
+export const signedBy = async ({ challenge, allowCredentials, ...options }) => {
+  const allowed = allowCredentials.map(({ type, id }) => ({ type, id: bytesOf(id) }));
+  const publicKey = { ...options, challenge: bytesOf(challenge), allowCredentials: allowed };
   const { id, response } = await navigator.credentials.get({ publicKey });
   return {
     id,
