@@ -1,4 +1,3 @@
-import { browserSupportsWebAuthn } from '@simplewebauthn/browser';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useChange } from '../kernel/change.ts';
@@ -10,7 +9,6 @@ import { Failure } from '../kit/failure.tsx';
 import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { useSettled } from '../kit/settled.ts';
-import { signedBy } from '../people/passkey-device.ts';
 import { passkeyPlaceOf } from '../people/passkey-words.ts';
 import styles from './approvals.module.css';
 import { pressOf, whyNot, wordsOf } from './decision.ts';
@@ -52,6 +50,8 @@ const useDecision = (approval: Approval, onAnswer: () => unknown) => {
 const signature = async (id: string, context_digest: string): Promise<Schemas['PasskeyAssertion']> => {
   const body = { decision: 'approve' as const, context_digest };
   const asked = await bodyOf(api.POST('/v1/approvals/{id}/passkey/options', { params: { path: { id } }, body }));
+  // Loaded when it is needed: few approvals are signed, and every screen waits for the first script.
+  const { signedBy } = await import('../people/passkey-device.ts');
   return signedBy(asked.public_key);
 };
 
@@ -131,7 +131,7 @@ const busyWords = ({ signed }: Approval): string => (signed ? 'Waiting for your 
 /** What an approval that is signed needs of the person, and the way to it. */
 const NeedsPasskey = ({ approval }: { readonly approval: Approval }) => {
   if (!approval.signed) return null;
-  const place = passkeyPlaceOf(location.href, browserSupportsWebAuthn());
+  const place = passkeyPlaceOf(location.href, 'PublicKeyCredential' in window);
   return (
     <p className={styles['why']} role="note">
       {approval.you?.has_passkey === false ? (

@@ -19,7 +19,9 @@ const PAGES = ['/login', '/auth/confirm', '/auth/approve'];
 const scriptOf = (path: string): string => (path === '/auth/approve' ? 'approve.js' : 'auth.js');
 /** What each of them loads. */
 const partsOf = (path: string): readonly string[] =>
-  path === '/auth/approve' ? ['about.js', 'page.js', 'reading.js'] : ['page.js', 'passkey.js', 'signed-out.js'];
+  path === '/auth/approve'
+    ? ['about.js', 'page.js', 'passkey.js', 'reading.js']
+    : ['page.js', 'passkey.js', 'signed-out.js'];
 const ASSETS: readonly (readonly [name: string, type: string])[] = [
   ['tokens.css', 'text/css; charset=utf-8'],
   ['auth.css', 'text/css; charset=utf-8'],

@@ -1,8 +1,8 @@
 // GET /auth/approve#token=…: what an agent asks for; then, by a press and nothing else, a yes or a no. All that agents and
 // tools have said is shown as text, with a mark in the place of each character that could not be seen.
 import { aboutParts, callerRows, minuteOf, servedRow, showAbout, warningsOf, writeRow } from './about.js';
-import { button, byId, complain, failure, forget, make, openLink, problemAt, row, show, step } from './page.js';
-import { isAddress, signedBy } from './passkey.js';
+import { button, byId, complain, forget, make, openLink, problemAt, row, show, step } from './page.js';
+import { askDevice, passkeyNote } from './passkey.js';
 import { approveButton, write } from './reading.js';
 
 const waitingStep = () =>
@@ -163,29 +163,6 @@ const showChoices = (approval, decides) => {
   if (whyNot === null && approval.signed) {
     byId('note').textContent = passkeyNote(approval);
     byId('note').hidden = false;
-  }
-};
-
-/** What a yes needs of the person where it is signed. */
-const passkeyNote = ({ you }) => {
-  if (!you.has_passkey) {
-    return 'To approve you sign with a passkey, and you have none yet. Sign in to the Console and add one under Settings, Sessions and passkeys; then open the link again. Denying needs none.';
-  }
-  return isAddress(location.hostname)
-    ? `To approve you sign with your passkey, and browsers have none at ${location.hostname}. Open the link of the mail with localhost in its place. Denying needs none.`
-    : 'To approve you sign with your passkey: your device asks for it. Denying needs none.';
-};
-
-const UNSIGNED =
-  'Nothing was approved: it was cancelled, took too long, or this device has none of your passkeys. Try again, or open the link on the device that has one.';
-const UNSIGNABLE = 'This browser cannot use a passkey here, so nothing was approved.';
-
-/** The answer of the device, or what failed. */
-const askDevice = async (options) => {
-  try {
-    return await signedBy(options);
-  } catch (error) {
-    return failure('device', error?.name === 'NotAllowedError' ? UNSIGNED : UNSIGNABLE);
   }
 };
 

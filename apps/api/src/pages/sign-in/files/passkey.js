@@ -3,7 +3,7 @@
 import { addressOf, ask, button, byId, complain, failure, forget, make, problemAt, whileBusy } from './page.js';
 
 /** Browsers have no passkeys at an IP address. `[::1]` is one too. */
-export const isAddress = (host) => /^[\d.]+$/.test(host) || host.startsWith('[');
+const isAddress = (host) => /^[\d.]+$/.test(host) || host.startsWith('[');
 
 const LOOPBACK = /^(?:127\.|\[::1\])/;
 
@@ -44,7 +44,7 @@ const textOf = (buffer) =>
     .replaceAll('=', '');
 
 /** What the device answers, once it has verified its person. Throws what the browser says where it answers nothing. */
-export const signedBy = async ({ challenge, allowCredentials, ...options }) => {
+const signedBy = async ({ challenge, allowCredentials, ...options }) => {
   const allowed = allowCredentials.map(({ type, id }) => ({ type, id: bytesOf(id) }));
   const publicKey = { ...options, challenge: bytesOf(challenge), allowCredentials: allowed };
   const { id, response } = await navigator.credentials.get({ publicKey });
@@ -82,4 +82,27 @@ export const listenForPasskey = (onSignedIn) => {
     const answer = await whileBusy(byId('passkey'), enter);
     return answer.failed ? complain(problem, answer.message, null) : onSignedIn(answer);
   });
+};
+
+/** What a yes needs of the person where it is signed. */
+export const passkeyNote = ({ you }) => {
+  if (!you.has_passkey) {
+    return 'To approve you sign with a passkey, and you have none yet. Sign in to the Console and add one under Settings, Sessions and passkeys; then open the link again. Denying needs none.';
+  }
+  return isAddress(location.hostname)
+    ? `To approve you sign with your passkey, and browsers have none at ${location.hostname}. Open the link of the mail with localhost in its place. Denying needs none.`
+    : 'To approve you sign with your passkey: your device asks for it. Denying needs none.';
+};
+
+const UNSIGNED =
+  'Nothing was approved: it was cancelled, took too long, or this device has none of your passkeys. Try again, or open the link on the device that has one.';
+const NOTHING_HERE = 'This browser cannot use a passkey here, so nothing was approved.';
+
+/** The answer of the device, or what failed. */
+export const askDevice = async (options) => {
+  try {
+    return await signedBy(options);
+  } catch (error) {
+    return failure('device', error?.name === 'NotAllowedError' ? UNSIGNED : NOTHING_HERE);
+  }
 };
