@@ -26,6 +26,7 @@ import {
   Logger,
   OPERATOR,
   PayloadStore,
+  Randomness,
   type Position,
   SeenHeads,
 } from '#libs/domain/kernel';
@@ -278,6 +279,7 @@ export class ApiBench {
       { provide: CommandRunner, useValue: runner },
       { provide: BudgetReservations, useValue: this.budgets },
       { provide: Clock, useValue: clock },
+      { provide: Randomness, useValue: randomness },
       { provide: Bus, useValue: ledger.bus },
       { provide: LedgerTails, useValue: new LedgerTails(store) },
       { provide: Logger, useValue: this.logger },

@@ -9,7 +9,7 @@ export interface ActionAccount {
   readonly object: 'action_account';
   readonly id: string;
   readonly tool: string;
-  readonly mode: 'gateway' | 'proxy';
+  readonly mode: NonNullable<DeedBody['action']>['mode'];
   readonly livemode: boolean;
   readonly asked: AskedPart;
   readonly decided: DecidedPart | null;
@@ -26,7 +26,7 @@ export interface ActionAccount {
 export interface DeedPlace {
   readonly id: string;
   readonly seq: number;
-  readonly kind: 'action' | 'amendment' | 'admin';
+  readonly kind: DeedBody['kind'];
   readonly issued_at: string;
 }
 

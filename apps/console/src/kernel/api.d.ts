@@ -8438,6 +8438,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["Error"];
         };
     };

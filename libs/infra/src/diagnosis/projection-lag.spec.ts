@@ -56,7 +56,7 @@ describe('how far projections are behind the log', () => {
   it('is told of those that are late, from what the last of them lacks', async () => {
     await store.storeId();
     const { position } = await append(10);
-    await reach(position, ['policies', 'agents', 'security_events', 'public_events']);
+    await reach(position, ['policies', 'agents', 'security_events', 'public_events', 'checkpoints']);
     await reach(position - 1n, ['connectors']);
     await reach(position - 2n, ['deeds']);
     await reach(position - 4n, ['actions']);
