@@ -42,6 +42,7 @@ beforeEach(async () => {
   await write('apps/console/page.ts', 'a page\n');
   await write('scripts/bundle.mjs', BUNDLE);
   await write('scripts/openapi.mjs', 'export const writeOpenApiDocument = () => undefined;');
+  await write('scripts/verifier.mjs', 'export const writeVerifier = () => undefined;');
   await write('scripts/console.mjs', PAGES);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -82,6 +82,7 @@ class ChaosRun {
   async run(): Promise<ChaosResult> {
     const { scene } = this;
     const { seed, plans, callsPerRound, moreAgents } = this.options;
+    await scene.signLedger();
     for (let number = 2; number <= moreAgents + 1; number += 1) await scene.addAgent(`agent ${number}`);
     const traffic = new Traffic(scene, chanceOf(seed));
     for (const [killed, plan] of plans.entries()) {

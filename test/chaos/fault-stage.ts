@@ -100,6 +100,7 @@ export class FaultStage {
     { isRebuilt = false }: { isRebuilt?: boolean } = {},
   ): Promise<FaultReport> {
     const scene = new ChaosScene(this.fleet, this.on.oracle, this.sceneOptions());
+    await scene.signLedger();
     const traffic = new Traffic(scene, chanceOf(seed));
     scene.markFaults(true);
     const over = new AbortController();

@@ -8,7 +8,13 @@ const PROGRAMS = join('dist', 'programs');
 /** Beside the bundles: the functions and steps of the schemas, which a bug may change, too. */
 const SCHEMAS = join('dist', 'libs');
 /** What the bundles read or load besides from the tree they stand in. */
-const LINKED = ['node_modules', 'apps', join('dist', 'console'), join('dist', 'openapi.yaml')];
+const LINKED = [
+  'node_modules',
+  'apps',
+  join('dist', 'console'),
+  join('dist', 'openapi.yaml'),
+  join('dist', 'verify.html'),
+];
 
 /** The service as it is built, in a copy with the changes made. */
 export interface PlantedProgram {
