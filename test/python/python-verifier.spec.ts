@@ -21,6 +21,8 @@ import {
   rawOf,
   streamOf,
 } from '../../libs/crypto/src/testing/given-chain.js';
+import { LEFT_OPEN } from '../../libs/crypto/src/testing/signed-attacks.js';
+import { signedBundle } from '../../libs/crypto/src/testing/signed-bundle.js';
 import { flipped } from '../../libs/crypto/src/testing/attacked-bundle.js';
 import { ATTACKS, honestBundle, HONEST_OPTIONS } from '../../libs/crypto/src/testing/bundle-attacks.js';
 import { UNUSUAL_EVIDENCE, WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
@@ -97,6 +99,17 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
     const { status, stdout } = run(honestPath, '--org', org, ...pinning);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual(await verifyBundle(honestPath, HONEST_OPTIONS));
+  });
+
+  it('agrees on decisions that devices signed, and on what leaves them open', async () => {
+    const bundles = LEFT_OPEN.map(({ choices }) => ({ bytes: () => signedBundle(choices) }));
+    const held = await Promise.all(bundles.map(({ bytes }) => bytes()));
+    const said = await verdictsOf(held.map((bytes) => ({ bytes: () => Promise.resolve(bytes) })));
+    for (const [index, bytes] of held.entries()) {
+      const verdict = await verifyBundle(streamOf([bytes]), HONEST_OPTIONS);
+      expect(verdict.approvals).not.toBeNull();
+      expect(said[index], LEFT_OPEN[index]?.name).toEqual(verdict);
+    }
   });
 
   it('agrees on deeds of what people were asked: approved, denied, expired and cancelled', async () => {

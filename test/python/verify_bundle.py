@@ -4,7 +4,8 @@
     verify_bundle.py BUNDLE --org ORG --pin FINGERPRINT [--pin ...] [--head SEQ:DIGEST ...] [--keys FILE]
                      [--checkpoint-key VKEY ...] [--witnesses FILE]
 
-`--keys` takes the answer of GET /.well-known/service/keys.json, `--witnesses` a tlog-policy; checkpoints are judged by tlog.py.
+`--keys` takes the answer of GET /.well-known/service/keys.json, `--witnesses` a tlog-policy; checkpoints are judged by tlog.py,
+assertions of passkeys by passkeys.py.
 Prints the verdict as one JSON object. Exit 0: intact. 1: not. 2: wrong usage or our own fault.
 It reads the whole file into memory: it is there to be read, not to be fast.
 """
@@ -21,6 +22,7 @@ from functools import lru_cache
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+import passkeys
 import tlog
 
 MAX_SAFE = 2**53 - 1
@@ -585,7 +587,7 @@ class Check:
         self.logs, self.policy = logs, policy
         self.manifest, self.keys, self.file_fault, self.fault_seq = None, None, None, None
         self.leaves, self.bodies = [], {}
-        self.words, self.evidence = NO_CHECKPOINT, None
+        self.words, self.evidence, self.approvals = NO_CHECKPOINT, None, None
         self.chain_fault, self.trust_fault = None, None
         self.seq, self.last_hash, self.last_time, self.deeds = None, None, None, 0
         self.first_by_kid, self.deeds_by_kid, self.revoked = {}, {}, set()
@@ -633,16 +635,18 @@ class Check:
                 judge_range(data, manifest, note[0], self.leaves)
                 self.words = note[1]
         if "payloads.ndjson" in files:
-            payloads = Payloads(self.bodies)
+            signatures = passkeys.Signatures(self.org, self.bodies, manifest["first_seq"] == 1, is_key)
+            payloads = Payloads(self.bodies, signatures)
             try:
                 for line in archive.lines("payloads.ndjson", MAX_PAYLOAD_LINE, "bad_evidence"):
                     if is_whole:
                         payloads.judge(line[:-1])
             except Refused as refused:
-                if refused.reason == "bad_evidence":
+                if refused.reason in ("bad_evidence", "bad_assertion"):
                     self.words = NO_CHECKPOINT
                 raise
             self.evidence = payloads.counts if is_whole else None
+            self.approvals = signatures.counts() if is_whole else None
 
     def contradicts(self, seq, body_hash):
         return any(head["seq"] == seq and head["body_hash"] != body_hash for head in self.heads)
@@ -782,6 +786,7 @@ class Check:
             ],
             **self.words,
             "evidence": self.evidence,
+            "approvals": self.approvals,
         }
 
 
@@ -819,7 +824,11 @@ def read_checkpoint(data, org, last, logs, policy):
     quorum = "none" if policy is None or policy.quorum == b"none" else "not_met"
     if quorum != "none" and tlog.is_met(policy, policy.quorum, {name for name, _ in cosigned}):
         quorum = "met"
-    since = min((one["at"] for one in words if one["at"] is not None), default=None)
+    timed = [(as_timestamp(seen[key]), name) for name, key in cosigned if as_timestamp(seen[key]) is not None]
+    since = None
+    for time in sorted({time for time, _ in timed}):
+        if quorum == "met" and since is None and tlog.is_met(policy, policy.quorum, {name for at, name in timed if at <= time}):
+            since = time
     return checkpoint, {
         "checkpoint": {**word, "signed": True},
         "witnesses": words,
@@ -912,7 +921,18 @@ def json_value(data):
         value = json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_constant=no_float)
     except (ValueError, RecursionError):
         return None
-    return (value,) if depth(value) <= 128 else None
+    return (value,) if depth(value) <= 128 and is_plain(value) else None
+
+
+def is_plain(value):
+    """Every text is one of Unicode, and every number one that a double holds."""
+    if isinstance(value, str):
+        return not re.search("[\ud800-\udfff]", value)
+    if isinstance(value, list):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(map(is_plain, value)) and all(map(is_plain, value.values()))
+    return not isinstance(value, (int, float)) or abs(value) < 2**1024 and value not in (float("inf"), float("-inf"))
 
 
 def members_of(body):
@@ -938,7 +958,8 @@ def members_of(body):
 class Payloads:
     """Judges the lines of payloads.ndjson one by one."""
 
-    def __init__(self, bodies):
+    def __init__(self, bodies, signatures):
+        self.signatures = signatures
         self.bodies, self.place, self.data = bodies, (1, 0, 0, b""), (0, None)
         self.counts = {"given": 0, "removed": 0, "missing": 0, "unproven": 0}
 
@@ -993,6 +1014,10 @@ class Payloads:
         is_right = is_first == (body["v"] == "service.deed/1") and member != "who.intent_hash"
         if found != commitment or value is None or not is_right:
             raise Refused("bad_evidence", int(seq))
+        if place <= self.place:
+            raise Refused("bad_evidence", int(seq))
+        if not self.signatures.take(int(seq), member, data, value[0]):
+            raise Refused("bad_assertion", int(seq))
         self.accept(int(seq), place, "given")
         if member == "admin.data_digest":
             self.data = (int(seq), value[0])

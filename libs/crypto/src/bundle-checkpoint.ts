@@ -5,6 +5,7 @@ import {
   type CheckpointRefusal,
   judgeCheckpoint,
   type Quorum,
+  quorumOf,
   type WitnessWord,
 } from './transparency/checkpoint-judgement.js';
 import { LedgerRangeError, type RangeLeaves } from './transparency/ledger-range.js';
@@ -43,7 +44,7 @@ export interface CheckpointWords {
   }[];
   /** Null where the reader trusts no key, so that nobody's word was weighed. */
   readonly quorum: Quorum | null;
-  /** The earliest time at which a witness had seen all of it. */
+  /** The earliest time at which enough of the witnesses had seen all of it, by their own clocks. */
   readonly exists_since: string | null;
 }
 
@@ -85,9 +86,17 @@ export const judgeNoteOf = (
   const judged = judgeCheckpoint(bytes, trust.policy ?? NO_WITNESSES, logs);
   if (judged.result === 'refused') return FAULT_OF[judged.reason];
   const witnesses = judged.witnesses.map(witnessWord);
-  const times = witnesses.flatMap(({ at }) => (at === null ? [] : [at])).sort();
   const { quorum } = judged;
-  return { read, words: { checkpoint: checkpointWord(read, true), witnesses, quorum, exists_since: times[0] ?? null } };
+  const exists_since = metSince(trust.policy ?? NO_WITNESSES, witnesses);
+  return { read, words: { checkpoint: checkpointWord(read, true), witnesses, quorum, exists_since } };
+};
+
+/** One witness alone could say any time: enough of them had seen it then. */
+const metSince = (policy: TlogPolicy, witnesses: CheckpointWords['witnesses']): string | null => {
+  const times = witnesses.flatMap(({ at }) => (at === null ? [] : [at])).sort();
+  const seenBy = (time: string): ReadonlySet<string> =>
+    new Set(witnesses.flatMap(({ name, at }) => (at !== null && at <= time ? [name] : [])));
+  return times.find((time) => quorumOf(policy, seenBy(time)) === 'met') ?? null;
 };
 
 /** A tree that an operator began anew has a number behind its origin (docs/checkpoints.md). */

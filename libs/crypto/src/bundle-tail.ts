@@ -1,3 +1,4 @@
+import type { SignatureCounts } from './approval-signatures.js';
 import {
   type BundleCheckpoint,
   type CheckpointFault,
@@ -14,14 +15,14 @@ import { DeedCommitments } from './deed-commitments.js';
 import type { SoundDeed } from './deed-judgement.js';
 import { digestBytes } from './digest.js';
 import type { BundledBody } from './line-judge.js';
-import { type EvidenceCounts, PayloadJudge } from './payload-judge.js';
+import { type EvidenceCounts, type EvidenceFault, PayloadJudge } from './payload-judge.js';
 import { RangeLeaves } from './transparency/ledger-range.js';
 import { leafHash } from './transparency/merkle-hash.js';
 import { MAX_NOTE_BYTES } from './transparency/signed-note.js';
 
 /** What is wrong behind the deeds; `seq` is that of the deed whose evidence it is. */
 export interface TailFault {
-  readonly reason: CheckpointFault | 'bad_evidence';
+  readonly reason: CheckpointFault | EvidenceFault['reason'];
   readonly seq: number | null;
 }
 
@@ -31,6 +32,7 @@ export class BundleTail {
   /** Once the deeds have led to its root. */
   checkpoint: BundleCheckpoint | null = null;
   evidence: EvidenceCounts | null = null;
+  approvals: SignatureCounts | null = null;
   #note: BundleCheckpoint | null = null;
   readonly #leaves: RangeLeaves | null;
   readonly #commitments: DeedCommitments | null;
@@ -87,15 +89,17 @@ export class BundleTail {
   }
 
   private async readPayloads(reader: BundleReader, isWhole: boolean): Promise<void> {
-    const judge = new PayloadJudge(this.#commitments ?? new DeedCommitments(1));
+    const judge = new PayloadJudge(this.#commitments ?? new DeedCommitments(1), this.manifest.org);
     for await (const bytes of this.payloadsOf(reader)) {
       if (!isWhole) continue;
       for (const line of linesOf(bytes)) {
         const fault = judge.step(line);
-        if (fault !== null) return this.refuse(fault.seq);
+        if (fault !== null) return this.refuse(fault);
       }
     }
-    if (isWhole && this.fault === null) this.evidence = judge.counts;
+    if (!isWhole || this.fault !== null) return;
+    this.evidence = judge.counts;
+    this.approvals = judge.approvals;
   }
 
   /** A line that does not end is a fault of the evidence, as one of another form is. */
@@ -104,12 +108,12 @@ export class BundleTail {
       for await (const { bytes } of reader.payloads()) yield bytes;
     } catch (error) {
       if (!(error instanceof BundleFormatError) || error.reason !== 'bad_evidence') throw error;
-      this.refuse(null);
+      this.refuse({ reason: 'bad_evidence', seq: null });
     }
   }
 
-  private refuse(seq: number | null): void {
-    this.fault = { reason: 'bad_evidence', seq };
+  private refuse(fault: EvidenceFault): void {
+    this.fault = fault;
   }
 }
 

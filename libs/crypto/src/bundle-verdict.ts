@@ -1,9 +1,10 @@
+import type { SignatureCounts } from './approval-signatures.js';
 import type { CheckpointFault, CheckpointWords } from './bundle-checkpoint.js';
 import type { BundleFormatFault } from './bundle-format-error.js';
 import type { ChainHead, PlaceFault } from './chain-walk.js';
 import type { OwnFault, TrustFault } from './deed-judgement.js';
 import type { Digest } from './digest.js';
-import type { EvidenceCounts } from './payload-judge.js';
+import type { EvidenceCounts, EvidenceFault } from './payload-judge.js';
 
 /** Faults of a line of a bundle, and of the place that its manifest gives it. */
 export type LineFault = OwnFault | 'bad_line' | 'gap' | 'duplicate' | 'extra_deed' | 'outside_range' | 'head_mismatch';
@@ -17,7 +18,8 @@ export type BundleFault = BundleFormatFault | 'wrong_org' | 'key_conflict';
  */
 export type Gap = 'truncated' | 'missing_deeds' | 'front_missing' | 'tail_missing' | 'no_deeds' | 'not_witnessed';
 
-export type VerdictReason = LineFault | PlaceFault | TrustFault | BundleFault | CheckpointFault | Gap;
+export type VerdictReason =
+  LineFault | PlaceFault | TrustFault | BundleFault | CheckpointFault | EvidenceFault['reason'] | Gap;
 
 /** Whose word something is: the bundle's own, which whoever gave it may have changed, or that of its reader. */
 export type WordOf = 'bundle' | 'reader';
@@ -41,7 +43,8 @@ export interface KeyUse {
  * `keys_from`: whose windows and revocations the keys were judged by. No signature covers those of keys.json, and a
  * revocation after the export is not in it. `end_from`: whose word it is that the chain reaches `last_seq` and ends there:
  * the reader's when one of the heads given stands there or later; that of the witnesses when enough of those that the reader
- * asks have cosigned a checkpoint whose last deed it is. `evidence`: what payloads.ndjson gives, when all of it was judged.
+ * asks have cosigned a checkpoint whose last deed it is. `evidence`: what payloads.ndjson gives, when all of it was judged;
+ * `approvals`: of how many decisions of people it proves that a device of the person signed them.
  */
 export interface BundleVerdict extends CheckpointWords {
   readonly object: 'bundle_verdict';
@@ -59,4 +62,5 @@ export interface BundleVerdict extends CheckpointWords {
   readonly end_from: WordOf | 'witnesses';
   readonly keys: readonly KeyUse[];
   readonly evidence: EvidenceCounts | null;
+  readonly approvals: SignatureCounts | null;
 }

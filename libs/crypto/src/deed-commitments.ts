@@ -1,4 +1,5 @@
 import { committedMembers } from './committed-members.js';
+import { decidersOf, type SignedSubject, signedSubjectOf } from './approval-signatures.js';
 import type { DeedBody } from './deed-schema.js';
 import { encodeHex } from './base64url.js';
 import { type Digest, digestBytes } from './digest.js';
@@ -8,6 +9,10 @@ export interface Committed {
   readonly shape: string;
   /** 32 bytes for each member. */
   readonly digests: Uint8Array;
+  readonly subject: SignedSubject | null;
+  /** The people who decided, and those of them of whom it names an assertion. */
+  readonly people: number;
+  readonly asserted: number;
 }
 
 /** The digest of a signed intent: it is plain in both formats, and no commitment. */
@@ -24,7 +29,12 @@ export const committedOf = (body: DeedBody): Committed => {
   members.forEach(({ commitment }, index) => {
     digests.set(digestBytes(commitment), index * DIGEST_BYTES);
   });
-  return { shape: [body.v, ...members.map(({ member }) => member)].join(' '), digests };
+  return {
+    shape: [body.v, ...members.map(({ member }) => member)].join(' '),
+    digests,
+    subject: signedSubjectOf(body),
+    ...decidersOf(body),
+  };
 };
 
 /** A deed of the bundle, as far as what is given with it is judged. */
@@ -32,6 +42,9 @@ export interface CommittedDeed {
   /** Its format: in the first one, digests are plain. */
   readonly v: string;
   readonly members: readonly string[];
+  readonly subject: SignedSubject | null;
+  /** How many deeds before it register a passkey; null where the bundle does not begin with the chain. */
+  readonly registeredBefore: number | null;
   commitment(index: number): Digest;
 }
 
@@ -48,6 +61,12 @@ export class DeedCommitments {
   readonly #shapes = new Map<string, Shape>();
   readonly #deeds: Shape[] = [];
   readonly #chunks: Uint8Array[] = [];
+  /** By index; of most deeds there is none. */
+  readonly #subjects = new Map<number, SignedSubject>();
+  #registered = 0;
+  /** Over all deeds. */
+  people = 0;
+  asserted = 0;
   #usedBytes = CHUNK_BYTES;
   #asked = -1;
   #chunk = -1;
@@ -57,7 +76,10 @@ export class DeedCommitments {
   constructor(private readonly firstSeq: number) {}
 
   /** The next deed. */
-  add({ shape, digests }: Committed): void {
+  add({ shape, digests, subject, people, asserted }: Committed): void {
+    if (subject !== null) this.#subjects.set(this.#deeds.length, subject);
+    this.people += people;
+    this.asserted += asserted;
     this.#deeds.push(this.shapeOf(shape));
     if (this.#usedBytes + digests.byteLength > CHUNK_BYTES) {
       this.#chunks.push(new Uint8Array(CHUNK_BYTES));
@@ -85,6 +107,8 @@ export class DeedCommitments {
     const digests = this.#digests;
     return {
       ...shape,
+      subject: this.#subjects.get(index) ?? null,
+      registeredBefore: this.firstSeq === 1 ? this.#registered : null,
       commitment: (place) => {
         const bytes = digests.subarray(place * DIGEST_BYTES, (place + 1) * DIGEST_BYTES);
         return `${DIGEST_PREFIX}${encodeHex(bytes)}` as Digest;
@@ -93,6 +117,7 @@ export class DeedCommitments {
   }
 
   private advance(): void {
+    if (this.#subjects.get(this.#asked)?.subject === 'registered') this.#registered += 1;
     this.#asked += 1;
     const bytes = (this.#deeds[this.#asked]?.members.length ?? 0) * DIGEST_BYTES;
     if (this.#nextBytes + bytes > CHUNK_BYTES) {

@@ -150,6 +150,12 @@ export {
 } from './export-bundle.js';
 export { type CommittedMember, committedMembers } from './committed-members.js';
 export { gzipHeaderFault } from './gzip-member.js';
+export {
+  ApprovalSignatures,
+  type SignatureCounts,
+  type SignedSubject,
+  signedSubjectOf,
+} from './approval-signatures.js';
 export type { EvidenceCounts } from './payload-judge.js';
 export {
   type DocumentLine,

@@ -1,3 +1,4 @@
+import { ApprovalSignatures, type SignatureCounts } from './approval-signatures.js';
 import { commitmentOf } from './commitment.js';
 import { type DeedCommitments, type CommittedDeed, INTENT_MEMBER } from './deed-commitments.js';
 import { DEED_VERSION } from './deed-schema.js';
@@ -23,6 +24,7 @@ export interface EvidenceCounts {
 
 /** Where evidence is wrong: at the deed that the line names, null for a line that names none. */
 export interface EvidenceFault {
+  readonly reason: 'bad_evidence' | 'bad_assertion';
   readonly seq: number | null;
 }
 
@@ -54,23 +56,39 @@ export class PayloadJudge {
   #place = BEFORE_ALL;
   /** The opened `admin.data_digest` of the deed at `#place.seq`. */
   #data: { readonly seq: number; readonly value: JsonValue } | null = null;
+  /** Of the line that was opened last. */
+  #value: JsonValue = null;
   readonly #counts = { given: 0, removed: 0, missing: 0, unproven: 0 };
 
-  constructor(private readonly commitments: DeedCommitments) {}
+  readonly #signatures: ApprovalSignatures;
+
+  constructor(
+    private readonly commitments: DeedCommitments,
+    org: string,
+  ) {
+    this.#signatures = new ApprovalSignatures(org);
+  }
 
   get counts(): EvidenceCounts {
     return { ...this.#counts };
   }
 
+  get approvals(): SignatureCounts {
+    const { people, asserted } = this.commitments;
+    const { signed } = this.#signatures;
+    return { signed, unsigned: people - asserted, unchecked: asserted - signed };
+  }
+
   /** What is wrong with the next line, given without its line feed, or null. */
   step(bytes: Buffer): EvidenceFault | null {
     const line = parsePayloadLine(bytes);
-    if (line === null) return { seq: null };
-    const fault = { seq: 'seq' in line ? line.seq : null };
+    if (line === null) return { reason: 'bad_evidence', seq: null };
+    const fault = { reason: 'bad_evidence' as const, seq: 'seq' in line ? line.seq : null };
     const deed = 'seq' in line ? this.commitments.at(line.seq) : null;
     if ('seq' in line && deed === null) return fault;
     const place = placeOf(line, deed);
     if (place === null || !isAfter(place, this.#place) || !this.isProven(line, deed, place)) return fault;
+    if (!this.isSigned(line, deed)) return { ...fault, reason: 'bad_assertion' };
     this.#place = place;
     this.#counts[countOf(line)] += 1;
     return null;
@@ -97,8 +115,17 @@ export class PayloadJudge {
     if ((salt === null ? digestOf(value) : commitmentOf(salt, value)) !== commitment) return false;
     const parsed = payloadValue(value);
     if (parsed === undefined) return false;
+    this.#value = parsed;
     if (member === DATA_MEMBER) this.#data = { seq, value: parsed };
     return true;
+  }
+
+  /** Whether the opened value is no assertion, or a right one. */
+  private isSigned(line: PayloadLine, deed: CommittedDeed | null): boolean {
+    if (line.kind !== 'opened' || deed === null || deed.subject === null) return true;
+    const { seq, member, value: bytes } = line;
+    const { subject, registeredBefore } = deed;
+    return this.#signatures.take({ seq, subject, member, bytes, value: this.#value }, registeredBefore) !== 'wrong';
   }
 
   private isNamed({ seq, document, digest, signature }: DocumentLine, deed: CommittedDeed | null): boolean {

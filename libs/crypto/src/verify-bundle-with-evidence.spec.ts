@@ -43,7 +43,7 @@ describe('a bundle with its checkpoint and its evidence', () => {
         { name: 'ben', at: '2026-09-21T14:13:20.000Z', counts: true },
       ],
       quorum: 'met',
-      exists_since: '2026-09-21T14:13:20.000Z',
+      exists_since: '2026-09-21T14:14:20.000Z',
       evidence: counts,
     });
   });

@@ -52,6 +52,7 @@ describe('an honest bundle', () => {
       quorum: null,
       exists_since: null,
       evidence: null,
+      approvals: null,
     });
   });
 

@@ -204,6 +204,7 @@ class BundleCheck {
       keys: (this.keyring?.keys ?? []).map((key) => ({ ...key, deeds: this.walk?.deedsUnder(key.kid) ?? 0 })),
       ...this.words,
       evidence: this.tail?.fault === null ? this.tail.evidence : null,
+      approvals: this.tail?.fault === null ? this.tail.approvals : null,
     };
   }
 

@@ -1,8 +1,7 @@
 import type { DeedBody, JsonValue } from '#libs/crypto';
 import type { BundleEvidence } from './bundle-evidence.js';
-import { type Given, givenBy, NOT_GIVEN, objectOf, textOf } from './given.js';
+import { type Given, givenBy, NOT_GIVEN, objectOf } from './given.js';
 import type { Named } from './names.js';
-import { ruleIn } from './rule-text.js';
 
 /** One action as a page: who asked for what, which rule said what, who signed, what was sent, and what came back. */
 export interface ActionAccount {
@@ -58,11 +57,10 @@ export interface DecidedPart {
   readonly message: string | null;
   readonly policy: Named | null;
   readonly version: { readonly id: string; readonly number: number | null } | null;
-  /** The text of the policy version, whole; `rule_text` is what of it the rule is. */
+  /** The text of the policy version, whole: what of it a rule is, only a parser of policies can say. */
   readonly policy_text: Given | null;
   /** False: that this is the text of the version is the word of the service, no deed of the bundle says so. */
   readonly policy_text_proven: boolean;
-  readonly rule_text: string | null;
   readonly input: Given | null;
   /** What the call was about to send, as the policy was told; null where no input was given. */
   readonly request: JsonValue;
@@ -75,7 +73,7 @@ export interface ApprovalPart {
   readonly expires_at: string;
   readonly decided_at: string;
   readonly signatures: readonly SignaturePart[];
-  readonly decided_by: (ActorPart & { readonly reason: Given | null; readonly passkey: Given | null }) | null;
+  readonly decided_by: (ActorPart & Pick<SignaturePart, 'reason' | 'passkey' | 'passkey_checked'>) | null;
   readonly shown: Given | null;
 }
 
@@ -86,6 +84,8 @@ export interface SignaturePart {
   readonly reason: Given | null;
   /** The assertion of a passkey; null: the service's word alone. */
   readonly passkey: Given | null;
+  /** It was given, and is right: the device of this person signed this decision on what was shown. */
+  readonly passkey_checked: boolean;
 }
 
 export interface ExecutionPart {
@@ -180,7 +180,6 @@ const decidedIn = (evidence: BundleEvidence, deed: DeedBody): DecidedPart | null
   const input = evidence.opened.of(deed, 'policy.input_digest', policy.input_digest);
   const document = policy.policy_version === null ? null : evidence.policyText(policy.policy_version);
   const text = document?.given ?? null;
-  const source = text !== null && 'value' in text ? textOf(text.value) : null;
   return {
     at: policy.decided_at,
     outcome: policy.outcome,
@@ -196,7 +195,6 @@ const decidedIn = (evidence: BundleEvidence, deed: DeedBody): DecidedPart | null
         : { id: policy.policy_version, number: evidence.names.numberOf(policy.policy_version) },
     policy_text: text,
     policy_text_proven: document?.isProven ?? true,
-    rule_text: source === null || policy.rule_id === null ? null : ruleIn(source, policy.rule_id),
     input,
     request: input !== null && 'value' in input ? (objectOf(input.value)?.['request'] ?? null) : null,
   };
@@ -223,6 +221,7 @@ const approvalIn = (evidence: BundleEvidence, deed: DeedBody): ApprovalPart | nu
         saw: given(`${path}.context`, salted?.context),
         reason: given(`${path}.reason`, salted?.reason),
         passkey: given(`${path}.assertion`, salted?.assertion),
+        passkey_checked: evidence.isChecked(deed.seq, `${path}.assertion`),
       };
     }),
     decided_by:
@@ -232,6 +231,7 @@ const approvalIn = (evidence: BundleEvidence, deed: DeedBody): ApprovalPart | nu
             ...actorOf(evidence, by),
             reason: given('approval.decided_by.reason', 'reason' in by ? by.reason : null),
             passkey: given('approval.decided_by.assertion', 'assertion' in by ? by.assertion : null),
+            passkey_checked: evidence.isChecked(deed.seq, 'approval.decided_by.assertion'),
           },
     shown: given('approval.context_digest', approval.context_digest),
   };

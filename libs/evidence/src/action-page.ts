@@ -65,7 +65,10 @@ const asked = (part: AskedPart): Section => ({
     ...given('arguments', part.arguments),
     ...(part.intent === null
       ? fact('signed intent', 'none: who sent the call is the word of the service')
-      : [...fact('signed intent', part.intent.hash), ...given('what the agent signed', part.intent.document)]),
+      : [
+          ...fact('signed intent (its signature is not checked here)', part.intent.hash),
+          ...given('what the agent signed', part.intent.document),
+        ]),
   ],
 });
 
@@ -88,16 +91,14 @@ const decided = (part: DecidedPart): Section => ({
     ...fact('reason', part.reason === null ? null : visible(part.reason)),
     ...fact('told to the agent', part.message === null ? null : visible(part.message)),
     ...fact('code', part.code),
-    ...(part.rule_text === null
-      ? given(asItStood('the policy', part), part.policy_text)
-      : block(asItStood('the rule', part), part.rule_text.split('\n').map(visible))),
+    ...given(asItStood(part), part.policy_text),
     ...(part.input !== null && 'absent' in part.input ? given('what the policy was asked', part.input) : []),
-    ...block('what would be sent', part.request === null ? null : valueLines(part.request)),
+    ...block('what the policy was told of the request', part.request === null ? null : valueLines(part.request)),
   ],
 });
 
-const asItStood = (what: string, { policy_text_proven: isProven }: DecidedPart): string =>
-  `${what} as it stood${isProven ? '' : ' (the word of the service: the change that added it is not in this bundle)'}`;
+const asItStood = ({ policy_text_proven: isProven }: DecidedPart): string =>
+  `the policy as it stood${isProven ? '' : ' (the word of the service: the change that added it is not in this bundle)'}`;
 
 const versionText = ({ version }: DecidedPart): string => {
   if (version === null) return '';
@@ -119,17 +120,27 @@ const approved = (part: ApprovalPart): Section => {
         : [
             ...actorFact(part.status === 'denied' ? 'denied by' : 'ended by', by),
             ...block('reason', by.reason === null ? null : wordsLines(by.reason)),
-            ...fact('with a passkey', by.passkey === null ? null : 'yes'),
+            ...fact('with a passkey', by.passkey === null ? null : passkeyText(by.passkey, by.passkey_checked)),
           ]),
       ...(signatures.length === 0 ? given('what there was to see', part.shown) : []),
     ],
   };
 };
 
-const signed = ({ who, at, reason, saw, passkey }: SignaturePart): Part[] => [
+const passkeyText = (passkey: Given, isChecked: boolean): string => {
+  if (isChecked) return 'yes: it signed this decision of this person, on what is shown here';
+  return 'value' in passkey
+    ? 'an answer of a device is here, and what to check it with is not in this bundle'
+    : 'an answer of a device is sealed, and is not in this bundle';
+};
+
+const signed = ({ who, at, reason, saw, passkey, passkey_checked }: SignaturePart): Part[] => [
   ...namedFact('signed by', who),
   ...fact('at', at),
-  ...fact('with a passkey', passkey === null ? 'no: that this person signed is the word of the service' : 'yes'),
+  ...fact(
+    'with a passkey',
+    passkey === null ? 'no: that this person signed is the word of the service' : passkeyText(passkey, passkey_checked),
+  ),
   ...(reason === null ? fact('reason', 'none given') : block('reason', wordsLines(reason))),
   ...given('what this person saw', saw),
 ];

@@ -16,6 +16,17 @@ export class BundleEvidence {
   /** Of `pv_` ids: the digest of the source, as the change that added it says, or the service. */
   private readonly sources = new Map<string, string>();
 
+  private readonly checked = new Set<string>();
+
+  /** An assertion of a passkey that was checked, and is right. */
+  check(seq: number, member: string): void {
+    this.checked.add(`${seq} ${member}`);
+  }
+
+  isChecked(seq: number, member: string): boolean {
+    return this.checked.has(`${seq} ${member}`);
+  }
+
   /** Takes a line of payloads.ndjson that was verified. */
   take(line: PayloadLine): void {
     switch (line.kind) {

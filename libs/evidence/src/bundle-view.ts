@@ -1,4 +1,13 @@
-import { type BundlePart, type DeedBody, parseDeedBody, type PayloadLine } from '#libs/crypto';
+import {
+  ApprovalSignatures,
+  type BundlePart,
+  type DeedBody,
+  parseDeedBody,
+  type PayloadLine,
+  payloadValue,
+  type SignedSubject,
+  signedSubjectOf,
+} from '#libs/crypto';
 import { accountOfAction } from './action-account.js';
 import { pageOfAction } from './action-page.js';
 import { BundleEvidence } from './bundle-evidence.js';
@@ -15,6 +24,7 @@ export interface Account {
 /** The changes that say what other deeds name by an id alone. */
 const TELLING: ReadonlySet<string> = new Set([
   ...['org.created', 'agent.created', 'connector.created', 'policy.created', 'policy.version_added'],
+  ...['passkey.registered', 'passkey.removed'],
 ]);
 
 /** Deeds of a bundle with what it gives of them, in memory. */
@@ -37,6 +47,7 @@ export class BundleView {
     isSought?: (line: PayloadLine) => boolean,
   ): Promise<BundleView> {
     const evidence = new BundleEvidence();
+    const signatures = new ReadSignatures(evidence);
     const [deeds, telling, wanted, found] = [[] as DeedBody[], [] as DeedBody[], new Set<number>(), new Set<number>()];
     for await (const part of bundle) {
       if (part.part === 'deed') {
@@ -46,9 +57,11 @@ export class BundleView {
         const isKept = keeps(deed);
         if (isKept) deeds.push(deed);
         if (isKept || isTelling) wanted.add(deed.seq);
+        if (isKept || isTelling) signatures.meet(deed);
       } else if (part.part === 'payload') {
         const { line } = part;
         if (!('seq' in line) || wanted.has(line.seq)) evidence.take(line);
+        signatures.take(line);
         if ('seq' in line && isSought?.(line) === true) found.add(line.seq);
       }
     }
@@ -71,3 +84,25 @@ export class BundleView {
 /** Whether the id is that of the deed, of its action, or of its approval. */
 export const isCalled = ({ id, action, approval }: DeedBody, sought: string): boolean =>
   id === sought || action?.id === sought || approval?.id === sought;
+
+/** Says of the assertions of these deeds which of them are right. */
+class ReadSignatures {
+  private readonly subjects = new Map<number, SignedSubject>();
+  private signatures: ApprovalSignatures | null = null;
+
+  constructor(private readonly evidence: BundleEvidence) {}
+
+  meet(deed: DeedBody): void {
+    this.signatures ??= new ApprovalSignatures(deed.org);
+    const subject = signedSubjectOf(deed);
+    if (subject !== null) this.subjects.set(deed.seq, subject);
+  }
+
+  take(line: PayloadLine): void {
+    const subject = line.kind === 'opened' ? this.subjects.get(line.seq) : undefined;
+    if (line.kind !== 'opened' || subject === undefined) return;
+    const { seq, member, value: bytes } = line;
+    const judged = this.signatures?.take({ seq, subject, member, bytes, value: payloadValue(bytes) ?? null }, null);
+    if (judged === 'right') this.evidence.check(seq, member);
+  }
+}

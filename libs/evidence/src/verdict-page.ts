@@ -2,6 +2,13 @@ import type { BundleVerdict } from '#libs/crypto';
 import { fact, type Page, type Part, type Section } from './page.js';
 import { reasonSentence } from './reason-sentence.js';
 
+/**
+ * Whether what stands in the bundle may be shown: nothing in it is wrong, and all of it was judged. Deeds that the reader knows of
+ * and the bundle lacks do not make those wrong that it has.
+ */
+export const isReadable = ({ result, reason }: BundleVerdict): boolean =>
+  result === 'intact' || (result === 'incomplete' && reason !== 'truncated' && reason !== 'missing_deeds');
+
 /** A verdict on a bundle as a page to be read: what holds, whose word it rests on, and what it leaves open. */
 export const pageOfVerdict = (verdict: BundleVerdict): Page => {
   const unproven = unprovenBy(verdict);
@@ -12,9 +19,8 @@ export const pageOfVerdict = (verdict: BundleVerdict): Page => {
       { heading: '', parts: chainOf(verdict) },
       ...(verdict.checkpoint === null ? [] : [witnessesOf(verdict)]),
       ...(verdict.evidence === null ? [] : [evidenceOf(verdict.evidence)]),
-      ...(unproven.length === 0
-        ? []
-        : [{ heading: 'Not proven, because it is the bundle’s own word', parts: unproven }]),
+      ...(verdict.approvals === null ? [] : [approvalsOf(verdict.approvals)]),
+      ...(unproven.length === 0 ? [] : [{ heading: 'Not proven', parts: unproven }]),
     ],
   };
 };
@@ -76,7 +82,19 @@ const evidenceOf = ({ given, removed, missing, unproven }: NonNullable<BundleVer
   ],
 });
 
-const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash }: BundleVerdict): Part[] => {
+const approvalsOf = ({ signed, unsigned, unchecked }: NonNullable<BundleVerdict['approvals']>): Section => ({
+  heading: 'Decisions of people',
+  parts: [
+    ...fact('signed by a device of theirs', signed.toLocaleString('en')),
+    ...fact('the service’s word', unsigned.toLocaleString('en')),
+    ...fact(
+      'not checked',
+      unchecked === 0 ? null : `${unchecked.toLocaleString('en')}: what to check them with is not in this bundle`,
+    ),
+  ],
+});
+
+const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash, exists_since }: BundleVerdict): Part[] => {
   if (result !== 'intact') return [];
   return [
     ...fact(
@@ -89,8 +107,14 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash }: Bundle
     ...fact(
       'end',
       end_from === 'bundle'
-        ? `That the chain ends at seq ${last_seq ?? 0} and was not cut there: give a head that was noted elsewhere, such as that ` +
-            'of GET /v1/ledger/check, or the keys of witnesses that you trust.'
+        ? `That the chain ends at seq ${last_seq ?? 0} and was not cut there: give a head that you noted earlier or that another ` +
+            'reader has, or a policy of witnesses that you trust.'
+        : null,
+    ),
+    ...fact(
+      'end',
+      end_from === 'witnesses'
+        ? `That the chain ends at seq ${last_seq ?? 0} still: it did when the witnesses saw it, ${exists_since ?? 'at no time that they say'}.`
         : null,
     ),
     ...fact(

@@ -1,4 +1,5 @@
 /** Attacks on the checkpoint of a bundle and on its evidence. The Python verifier is judged by the same list. */
+import { signedAttacks } from './signed-attacks.js';
 import { digestOf } from '../digest.js';
 import {
   type DocumentLine,
@@ -362,4 +363,5 @@ export const UNUSUAL_EVIDENCE: readonly (() => Promise<Buffer>)[] = [
 export const WITNESSED_ATTACKS: Readonly<Record<string, readonly BundleAttack[]>> = {
   'the checkpoint': checkpointAttacks,
   'the evidence': evidenceAttacks,
+  'what a device signed': signedAttacks,
 };

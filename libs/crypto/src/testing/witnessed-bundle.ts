@@ -59,20 +59,23 @@ export const valueAt = (seq: number, member: string): JsonValue => {
     : { config_hash: digestOf(textOf(CONFIG)), name: 'crm' };
 };
 
-const heldAt = (body: DeedBody, member: string): Digest => {
-  const text = textOf(valueAt(body.seq, member));
+/** What a member of a deed stands for, by the deed's seq. */
+export type ValueAt = (seq: number, member: string) => JsonValue;
+
+const heldAt = (body: DeedBody, member: string, valueOf: ValueAt): Digest => {
+  const text = textOf(valueOf(body.seq, member));
   return body.v === DEED_VERSION ? commitmentOf(saltAt(body.seq, member), text) : digestOf(text);
 };
 
-const bodyOf = ({ body }: SealedDeed): DeedBody => JSON.parse(Buffer.from(body).toString()) as DeedBody;
+export const bodyOf = ({ body }: SealedDeed): DeedBody => JSON.parse(Buffer.from(body).toString()) as DeedBody;
 
-/** The sections of a deed with commitments to `valueAt`. */
-const committing = (body: DeedBody): Partial<DeedBodyInput> => {
+/** The sections of a deed with commitments to these values. */
+export const committing = (body: DeedBody, valueOf: ValueAt): Partial<DeedBodyInput> => {
   for (const { member } of committedMembers(body)) {
     const path = member.split('.');
     const last = path.pop() ?? '';
     const holder = path.reduce<unknown>((found, name) => (found as JsonObject)[name], body) as JsonObject;
-    holder[last] = heldAt(body, member);
+    holder[last] = heldAt(body, member, valueOf);
   }
   const { who, action, policy, approval, execution, witness: verdict, admin } = body;
   const intent_hash = who.intent_hash === null ? null : digestOf(textOf(INTENT));
@@ -82,13 +85,23 @@ const committing = (body: DeedBody): Partial<DeedBodyInput> => {
   };
 };
 
-const plain = givenChain(TREE, { changeAt: (seq) => (seq === 8 ? approvalAt(8, 'approved') : {}) });
+/** What no device signed: signed-bundle.ts has what devices did. */
+const withoutAssertions = <Sections extends Partial<DeedBodyInput>>(sections: Sections): Sections => {
+  const { approval } = sections;
+  if (!approval) return sections;
+  const countersigned = approval.countersigned.map((one) => ('assertion' in one ? { ...one, assertion: null } : one));
+  const { decided_by: by } = approval;
+  const decided_by = by !== null && 'assertion' in by ? { ...by, assertion: null } : by;
+  return { ...sections, approval: { ...approval, countersigned, decided_by } as DeedBodyInput['approval'] };
+};
+
+const plain = givenChain(TREE, { changeAt: (seq) => (seq === 8 ? withoutAssertions(approvalAt(8, 'approved')) : {}) });
 
 /** Admin deeds at 3, 6 and so on, an approval of two people at 8, deeds of the first format at 4 to 6. */
 export const witnessed: readonly SealedDeed[] = givenChain(TREE, {
   changeAt: (seq) => {
     const deed = plain[seq - 1];
-    return deed === undefined ? {} : committing(bodyOf(deed));
+    return deed === undefined ? {} : committing(bodyOf(deed), valueAt);
   },
 });
 
