@@ -39,7 +39,7 @@ describe('ags bundle show', () => {
     for (const member of ['action.args_digest', 'approval.countersigned.1.reason', 'approval.countersigned.0.context'])
       expect(said).toContain(`member: "${member}" note: "Grüße \\u0001" seq: 8`);
     expect(said).toContain('Who allowed it: approved, 2 of 2 signed');
-    expect(said).toContain('with a passkey yes');
+    expect(said).toContain('no: that this person signed is the word of the service');
     expect(said).toContain('what the agent signed: nonce: "00"');
   });
 

@@ -99,6 +99,13 @@ describe('two sights of a ledger', () => {
     expect(compareLedgers(other, one)).toEqual(turned);
   });
 
+  it('agree as far as both were compared, and no further', () => {
+    const near = { ...deeds(chain(9)), checkpoint: checkpoint(chain(20)).checkpoint };
+    const far = { ...deeds(chain(9)), checkpoint: checkpoint(chain(30, 15)).checkpoint };
+    expect(compareLedgers(near, far)).toEqual({ result: 'agrees', to: 9 });
+    expect(compareLedgers(near, deeds(chain(12)))).toEqual({ result: 'agrees', to: 9 });
+  });
+
   it('a fork is told where it is seen first, whatever shows it', () => {
     const one = { ...deeds(chain(9)), checkpoint: checkpoint(chain(9)).checkpoint };
     const other = { ...deeds(chain(9, 4)), checkpoint: checkpoint(chain(9, 4)).checkpoint };

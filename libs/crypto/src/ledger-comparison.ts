@@ -22,23 +22,27 @@ export interface SeenDeeds {
 
 /**
  * What two sights of a ledger say about each other. `same`: they end at one deed of one chain; `continues`: one chain, and
- * one of them sees further; `fork`: two chains. `at` is the first deed in which they differ; `isFirst` is false where it may
- * have been an earlier one, which neither shows. `unknown`: nothing that both hold can be compared.
+ * one of them sees further; `agrees`: one chain up to the deed `to`, behind which both see further and nothing can be compared;
+ * `fork`: two chains. `at` is the first deed in which they differ; `isFirst` is false where it may have been an earlier one,
+ * which neither shows. `unknown`: nothing that both hold can be compared.
  */
 export type LedgerComparison =
   | { readonly result: 'same' }
   | { readonly result: 'continues'; readonly further: 'one' | 'other' }
+  | { readonly result: 'agrees'; readonly to: number }
   | { readonly result: 'fork'; readonly at: number; readonly isFirst: boolean }
   | { readonly result: 'unknown' };
 
 /** Compares what two readers hold of one ledger. That each is intact is the caller's to know. */
 export const compareLedgers = (one: LedgerSight, other: LedgerSight): LedgerComparison => {
   const found = [inDeeds(one, other), inTrees(one, other), inTrees(other, one), inCheckpoints(one, other)];
-  const forks = found.filter((result) => result !== null && result !== 'agree');
-  const fork = forks.reduce<Fork | null>((first, next) => (first === null || next.at < first.at ? next : first), null);
-  if (fork !== null) return { result: 'fork', ...fork };
-  if (!found.includes('agree')) return { result: 'unknown' };
+  const [fork] = found.filter((result) => result !== null && 'at' in result).sort((first, next) => first.at - next.at);
+  if (fork !== undefined) return { result: 'fork', ...fork };
+  const agreed = found.flatMap((result) => (result !== null && 'to' in result ? [result.to] : []));
+  if (agreed.length === 0) return { result: 'unknown' };
+  const to = Math.max(...agreed);
   const [end, otherEnd] = [endOf(one), endOf(other)];
+  if (to < Math.min(end, otherEnd)) return { result: 'agrees', to };
   if (end === otherEnd) return { result: 'same' };
   return { result: 'continues', further: end > otherEnd ? 'one' : 'other' };
 };
@@ -48,8 +52,13 @@ interface Fork {
   readonly isFirst: boolean;
 }
 
+interface Agreement {
+  /** Up to which deed. */
+  readonly to: number;
+}
+
 /** Null: this way, nothing could be compared. */
-type Finding = Fork | 'agree' | null;
+type Finding = Fork | Agreement | null;
 
 const lastOf = ({ first, hashes }: SeenDeeds): number => first + hashes.length - 1;
 
@@ -72,7 +81,7 @@ const inDeeds = ({ deeds: one }: LedgerSight, { deeds: other }: LedgerSight): Fi
     if (mine !== theirs) return { at: seq, isFirst: compared || seq === 1 };
     compared = true;
   }
-  return compared ? 'agree' : null;
+  return compared ? { to } : null;
 };
 
 /** Whether the deeds of one lead to the root of the other's checkpoint. */
@@ -83,12 +92,15 @@ const inTrees = ({ deeds }: LedgerSight, { checkpoint }: LedgerSight): Finding =
   const tree = new CompactRange();
   for (const { level, hash } of left) tree.append(hash, level);
   for (const hash of hashes.slice(0, checkpoint.size - first + 1)) tree.append(leafHash(bytesOf(hash)));
-  return isSameHash(tree.root(), checkpoint.root) ? 'agree' : { at: checkpoint.size, isFirst: checkpoint.size === 1 };
+  return isSameHash(tree.root(), checkpoint.root) ? { to: checkpoint.size } : forkAt(checkpoint.size);
 };
+
+/** Roots say that something differs, and not where. */
+const forkAt = (size: number): Fork => ({ at: size, isFirst: size === 1 });
 
 const bytesOf = (hash: Digest): Uint8Array => Buffer.from(hash.slice('sha256:'.length), 'hex');
 
 const inCheckpoints = ({ checkpoint: one }: LedgerSight, { checkpoint: other }: LedgerSight): Finding => {
   if (one === null || other === null || one.size !== other.size) return null;
-  return isSameHash(one.root, other.root) ? 'agree' : { at: one.size, isFirst: one.size === 1 };
+  return isSameHash(one.root, other.root) ? { to: one.size } : forkAt(one.size);
 };

@@ -15,8 +15,8 @@ export const registerLedgerCompare = (ledger: Command, context: CommandContext):
         .command('compare')
         .description(
           'Compares two bundles or checkpoints of one organization: whether they are of one chain, or of two that somebody ' +
-            'showed to two readers. Needs no server, no database and no state directory. Bundles are verified first; the ' +
-            'signatures of a checkpoint are for `verify --checkpoint-key` to check. Ends with 1 for a fork.',
+            'showed to two readers. Compares what both files hold, and no more. Needs no server, no database and no state ' +
+            'directory. Bundles are verified first; the signatures of checkpoints are not checked. Ends with 1 for a fork.',
         )
         .summary('whether two readers were shown one ledger')
         .argument('<one>', 'a bundle or a checkpoint', fileArgument)
@@ -59,6 +59,7 @@ const objectOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger)
   object: 'ledger_comparison',
   org: one.sight.org,
   result: found.result,
+  compared_to: found.result === 'agrees' ? found.to : null,
   further: found.result === 'continues' ? (found.further === 'one' ? one.file : other.file) : null,
   fork_at: found.result === 'fork' ? found.at : null,
   fork_is_first: found.result === 'fork' ? found.isFirst : null,
@@ -73,10 +74,16 @@ const textOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): 
       const [further, nearer] = found.further === 'one' ? [one, other] : [other, one];
       return `One chain of ${one.sight.org}: ${further.file} goes on where ${nearer.file} ends.`;
     }
+    case 'agrees':
+      return (
+        `One chain of ${one.sight.org} up to seq ${found.to}. Behind that nothing could be compared: give bundles that ` +
+        'overlap, or a checkpoint of a size that a bundle holds.'
+      );
     case 'fork': {
       const where = found.isFirst ? `at seq ${found.at}` : `at seq ${found.at} or before it`;
       return [
-        `FORK ${where}: these are two chains of ${one.sight.org}. Somebody showed two readers two ledgers.`,
+        `FORK ${where}: these are two chains of ${one.sight.org}. Somebody wrote the ledger anew, went on from an older backup`,
+        '(look for a deed ledger.broken), or made up one of these files: signatures of checkpoints were not checked here.',
         'Keep both files: together they are the proof.',
         ...[one, other].flatMap(({ file, note }) =>
           note === null ? [] : ['', `The checkpoint of ${file}:`, note.trimEnd()],
