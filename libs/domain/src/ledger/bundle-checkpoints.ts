@@ -1,7 +1,26 @@
-import { type CoveringCheckpoint, encodeHex } from '#libs/crypto';
-import { type Clock, type OrgId, type Randomness, StoreUnavailable, SYSTEM, timestampOf } from '../kernel/index.js';
+import { type CoveringCheckpoint, encodeHex, TileError } from '#libs/crypto';
+import {
+  type Clock,
+  DomainError,
+  ForeseenFault,
+  type OrgId,
+  type Randomness,
+  RevisionConflict,
+  StoreUnavailable,
+  SYSTEM,
+  timestampOf,
+} from '../kernel/index.js';
 import { type CheckpointMaker, LedgerInconsistent } from './checkpoint-maker.js';
 import type { LedgerProofs } from './ledger-proofs.js';
+
+const EXPORTED_WITHOUT = [
+  LedgerInconsistent,
+  StoreUnavailable,
+  ForeseenFault,
+  DomainError,
+  RevisionConflict,
+  TileError,
+];
 
 interface CoveredDeeds {
   readonly first: number;
@@ -9,8 +28,8 @@ interface CoveredDeeds {
 }
 
 /**
- * The checkpoint that a bundle takes along: the smallest witnessed one that covers its last deed, else the newest that covers
- * it. Null where there is none, which is no reason not to export.
+ * The checkpoint that a bundle takes along: the newest, where it covers its last deed. Null where there is none, which is no
+ * reason not to export.
  */
 export abstract class BundleCheckpoints {
   /** @param deeds the first and the last `seq` of the bundle */
@@ -37,8 +56,8 @@ export class SignedBundleCheckpoints extends BundleCheckpoints {
       await this.maker.make(org, { org, actor: SYSTEM, requestId: null, commandId, now });
       return await this.proofs.covering(org, first, last);
     } catch (error) {
-      // A ledger that does not continue what was signed is exported, too, and so is one whose hashes are made anew.
-      if (error instanceof LedgerInconsistent || error instanceof StoreUnavailable) return null;
+      // A ledger that does not continue what was signed is exported, too, and so is one whose key or hashes are not to be had.
+      if (EXPORTED_WITHOUT.some((kind) => error instanceof kind)) return null;
       throw error;
     }
   }
