@@ -18,6 +18,7 @@ import {
 import { pageOfVerdict, textOfPage } from '#libs/evidence';
 import { ATTACKS, HONEST_OPTIONS, honestBundle } from '../../libs/crypto/src/testing/bundle-attacks.js';
 import { bundleOf, contentOf, givenChain, streamOf } from '../../libs/crypto/src/testing/given-chain.js';
+import { WITNESSED_ATTACKS } from '../../libs/crypto/src/testing/witnessed-attacks.js';
 import { ROOT } from '../support/service.js';
 import { CHROMIUM, launchChromium, NO_CHROMIUM } from './chromium.js';
 import { FIREFOX, Firefox, NO_FIREFOX } from './firefox.js';
@@ -116,7 +117,7 @@ describe.skipIf(CHROMIUM === null)(`the page that verifies a bundle, from a disk
     await page.getByRole('button', { name: 'Verify' }).click();
   };
 
-  const attacks = Object.values(ATTACKS)
+  const attacks = [...Object.values(ATTACKS), ...Object.values(WITNESSED_ATTACKS)]
     .flat()
     .filter(({ options }) => options?.keySet === undefined || isKeySet(options.keySet));
 

@@ -145,7 +145,7 @@ describe('an auditor with a bundle, and no service', () => {
       'Who allowed it: approved, 1 of 1 signed',
       'reason: Agreed on the phone',
       'what this person saw:',
-      'what would be sent:',
+      'what the policy was told of the request:',
       'method: "POST"',
       'what came back:',
       'What the witness says',
@@ -154,6 +154,7 @@ describe('an auditor with a bundle, and no service', () => {
     }
     expect(said).not.toContain('not in this bundle');
     expect(said).not.toContain('as it stood (the word of the service');
+    expect(said).toContain('no: that this person signed is the word of the service');
   });
 
   it('reads why another one was not done, and what was refused', async () => {

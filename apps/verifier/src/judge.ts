@@ -1,6 +1,8 @@
 // The thread that reads and judges a bundle, so that the page can be used meanwhile. It has no network: the policy of the page
 // holds here, too.
 import {
+  isDigest,
+  isId,
   parsePolicy,
   parsePublishedKeySet,
   parseVkey,
@@ -26,14 +28,40 @@ const tell = (answer: Answer): void => {
 
 const bytesOf = async (file: Blob): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
-/** What the reader brought, read. Throws with a sentence where it is not what it should be. */
+/** What is wrong with one of the things that the reader brought, as a sentence that says what to do. */
+const readAs = async <Value>(
+  sentence: (message: string) => string,
+  read: () => Promise<Value> | Value,
+): Promise<Value> => {
+  try {
+    return await read();
+  } catch (error) {
+    throw new Error(sentence(error instanceof Error ? error.message : String(error)), { cause: error });
+  }
+};
+
+const KEY_SET = (message: string): string =>
+  `The key set ${message}. Save what /.well-known/service/keys.json answers, unchanged.`;
+const CHECKPOINT_KEY = (): string =>
+  'A checkpoint key is a name, a plus, 8 hexadecimal digits, a plus and base64. Copy it whole.';
+const POLICY = (message: string): string => `The file with the witnesses is no tlog-policy (${message}).`;
+
+/** What the reader brought, read. */
 const optionsOf = async (given: Given): Promise<VerifyOptions> => {
   const { org, pins, heads, keySet, checkpointKeys, policy } = given;
+  if (!isId('org', org)) throw new Error('The id of an organization begins with org_. Copy it whole.');
+  if (!pins.every(isDigest)) throw new Error('A fingerprint is sha256: and 64 hexadecimal digits. Copy it whole.');
+  const known = keySet === null ? null : await readAs(KEY_SET, async () => parsePublishedKeySet(await bytesOf(keySet)));
+  const keys = await readAs(CHECKPOINT_KEY, () => checkpointKeys.map(parseVkey));
+  const witnesses = policy === null ? null : await readAs(POLICY, async () => parsePolicy(await bytesOf(policy)));
+  if (witnesses !== null && keys.length === 0 && witnesses.logs.length === 0) {
+    throw new Error('Give a checkpoint key, or name the log in the file with the witnesses.');
+  }
   return {
     ...{ org, pins, heads },
-    ...(keySet === null ? {} : { keySet: parsePublishedKeySet(await bytesOf(keySet)) }),
-    ...(checkpointKeys.length === 0 ? {} : { checkpointKeys: checkpointKeys.map(parseVkey) }),
-    ...(policy === null ? {} : { witnesses: parsePolicy(await bytesOf(policy)) }),
+    ...(known === null ? {} : { keySet: known }),
+    ...(keys.length === 0 ? {} : { checkpointKeys: keys }),
+    ...(witnesses === null ? {} : { witnesses }),
   };
 };
 

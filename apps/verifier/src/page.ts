@@ -2,6 +2,7 @@ import { type BundleVerdict, type ChainHead, isDigest } from '#libs/crypto';
 import {
   type DeedRow,
   hasUnprovenNames,
+  isReadable,
   namedText,
   type Page,
   pageOfVerdict,
@@ -157,7 +158,7 @@ class VerifierPage {
     this.status.textContent = '';
     this.verdict.replaceChildren(...elementsOf(pageOfVerdict(verdict)));
     this.verdict.dataset['result'] = verdict.result;
-    if (verdict.result !== 'broken' && verdict.deeds > 0) this.ask({ ask: 'rows' });
+    if (isReadable(verdict) && verdict.deeds > 0) this.ask({ ask: 'rows' });
   }
 
   private showRows(): void {
@@ -165,7 +166,11 @@ class VerifierPage {
     const meant = this.all.filter((row) => sought === '' || textOfRow(row).includes(sought));
     this.rows.replaceChildren(...meant.slice(0, ROWS_SHOWN).map((row) => this.rowElement(row)));
     const left = meant.length - ROWS_SHOWN;
-    this.more.textContent = left > 0 ? `${left.toLocaleString('en')} more: search for what you look for.` : '';
+    const isMarked = meant.some(({ who }) => who !== null && who.name !== null && !who.isProven);
+    this.more.replaceChildren(
+      ...(left > 0 ? [element('span', `${left.toLocaleString('en')} more: search for what you look for. `)] : []),
+      ...(isMarked ? [element('span', UNPROVEN_NAMES)] : []),
+    );
   }
 
   private rowElement(row: DeedRow): HTMLTableRowElement {

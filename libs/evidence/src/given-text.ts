@@ -2,9 +2,11 @@ import type { Given } from './given.js';
 import { valueLines, visible } from './value-text.js';
 
 const ABSENT = {
-  removed: 'removed: its retention has ended. The deed proves that it was there, and no longer what it was.',
+  removed:
+    'removed, as the service says: its retention has ended. The deed proves that it was there, and not what it was.',
   missing: 'missing: the service should have it, and could not give it.',
-  not_given: 'not in this bundle. An export with evidence (?evidence=true) holds it.',
+  not_given:
+    'not in this bundle: it was exported without evidence, or this value was taken out of it. Ask for the whole export (?evidence=true).',
 } as const;
 
 /** A value as lines, or why it is not there, in brackets. */

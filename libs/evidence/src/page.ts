@@ -1,4 +1,5 @@
 import type { Named } from './names.js';
+import { visible } from './value-text.js';
 
 /** A line of facts, a block of lines, or a list of pages below a heading: what a text and an HTML page are made of. */
 export type Part =
@@ -41,4 +42,4 @@ export const block = (label: string, lines: readonly string[] | null): Part[] =>
 
 /** `refund-bot (agt_…)`, with the mark where the name is the word of the service. */
 export const namedText = ({ id, name, isProven }: Named): string =>
-  name === null ? id : `${name}${isProven ? '' : UNPROVEN_MARK} (${id})`;
+  name === null ? visible(id) : `${visible(name)}${isProven ? '' : UNPROVEN_MARK} (${id})`;

@@ -61,7 +61,7 @@ export class DeedExport {
     const span = first === null || last === null ? 'none' : `${first}-${last}`;
     const additions = format === FIRST_BUNDLE_VERSION ? null : await this.additions.of(org, range, hasEvidence);
     const content = { range, keys, deeds, ...(additions && { additions }) };
-    return { content, format, hasEvidence, fileName: `deeds-${org}-${span}.tar.gz` };
+    return { content, format, hasEvidence, fileName: `${hasEvidence ? 'evidence' : 'deeds'}-${org}-${span}.tar.gz` };
   }
 
   private async rangeOf(org: OrgId, from: Timestamp | null, to: Timestamp | null): Promise<BundleRange> {

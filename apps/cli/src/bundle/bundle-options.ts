@@ -4,12 +4,12 @@ import {
   BundleFormatError,
   type BundleManifest,
   type BundlePart,
-  type BundleVerdict,
   type Digest,
   readBundle,
   verifyBundle,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
+import { isReadable, reasonSentence } from '#libs/evidence';
 import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import type { CommandContext, JsonOption } from '../command-context.js';
@@ -60,18 +60,15 @@ export const isVerified = async (context: CommandContext, path: string, options:
     }),
   );
   progress.clear();
-  if (!isUsable(verdict)) {
+  if (!isReadable(verdict)) {
     context.exitCode = EXIT.refused;
     terminal.err(`${verdictText(verdict, undefined, Buffer.alloc(0))}\n\nNothing of it is shown.\n`);
     return false;
   }
+  if (verdict.reason !== null) terminal.err(`Incomplete: ${reasonSentence(verdict.reason)} What is there is shown.\n`);
   if (options.pin === undefined) terminal.err(UNTRUSTED);
   return true;
 };
-
-/** Deeds that the reader knows of and the bundle lacks do not make those wrong that it has. */
-const isUsable = ({ result, reason }: BundleVerdict): boolean =>
-  result === 'intact' || (result === 'incomplete' && reason !== 'truncated' && reason !== 'missing_deeds');
 
 const trusted = async (
   path: string,

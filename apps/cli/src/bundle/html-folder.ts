@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { DeedBody } from '#libs/crypto';
-import { type BundleView, type DeedRow, escapeHtml, htmlOfPage, namedText, rowOf, visible } from '#libs/evidence';
+import {
+  type BundleView,
+  type DeedRow,
+  escapeHtml,
+  htmlOfPage,
+  namedText,
+  rowOf,
+  UNPROVEN_NAMES,
+  visible,
+} from '#libs/evidence';
 
 export interface HtmlFile {
   readonly name: string;
@@ -58,6 +67,9 @@ const indexOf = (title: string, rows: readonly DeedRow[], page: number, pages: n
     '<table><thead><tr><th>Seq</th><th>At</th><th>What</th><th>Who</th><th>Decided</th><th>Came of it</th><th>Witness</th></tr></thead><tbody>',
     ...rows.map(tableRow),
     '</tbody></table>',
+    ...(rows.some(({ who }) => who !== null && who.name !== null && !who.isProven)
+      ? [`<p class="sub">${escapeHtml(UNPROVEN_NAMES)}</p>`]
+      : []),
   ].join('\n');
 
 const linkTo = (at: number, page: number): string =>

@@ -13,6 +13,7 @@ import {
   namedText,
   rowOf,
   textOfPage,
+  UNPROVEN_NAMES,
   visible,
 } from '#libs/evidence';
 import { packageRoot } from '#libs/infra/runtime';
@@ -39,7 +40,7 @@ export const registerBundleCommands = (program: Command, context: CommandContext
     .command('bundle')
     .description(
       'Reads an export bundle without the service: who asked for what, which rule said what, who signed and why, what was ' +
-        'sent, what came back, and what the witness says. The bundle is verified first, and one that is not intact is not ' +
+        'sent, what came back, and what the witness says. The bundle is verified first, and one that is broken or cut is not ' +
         'shown. What people and tools said is in bundles that were exported with evidence; of others only the deeds are ' +
         'shown, which hold commitments to it.',
     )
@@ -194,9 +195,14 @@ const find = async (context: CommandContext, path: string, options: FindOptions)
       if (!(await terminal.taken())) return count;
     }
     terminal.out(lines.take());
+    if (lines.hasUnproven && options.json !== true) terminal.out(`\n${UNPROVEN_NAMES}\n`);
     return count;
   });
-  if (count === 0) throw notFound('No deed of this bundle is so.');
+  if (count === 0)
+    throw notFound(
+      'No deed of this bundle is so, as far as it says: names and values are in exports with evidence only, and not those ' +
+        'that were removed. On behalf of whom a call ran is found by --text.',
+    );
 };
 
 const HEADING = ['seq', 'at', 'what', 'who', 'decided', 'came of it', 'witness', 'id'];
@@ -212,7 +218,11 @@ class RowLines {
     return this.rows.length;
   }
 
+  /** Whether a name was among them that no deed holds. */
+  hasUnproven = false;
+
   add(row: DeedRow): void {
+    this.hasUnproven ||= row.who !== null && row.who.name !== null && !row.who.isProven;
     this.rows.push(row);
   }
 
@@ -229,7 +239,7 @@ class RowLines {
 }
 
 const cellsOf = ({ seq, at, what, who, outcome, status, verdict, action, deed }: DeedRow): readonly string[] => [
-  ...[String(seq), at, visible(what), who === null ? '' : (who.name ?? who.id)],
+  ...[String(seq), at, visible(what), who === null ? '' : namedText(who)],
   ...[outcome ?? '', status ?? '', verdict ?? '', action ?? deed],
 ];
 

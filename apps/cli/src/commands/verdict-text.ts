@@ -16,12 +16,12 @@ export const verdictText = (verdict: BundleVerdict, keys: string | undefined, be
   }
   lines.push('', facts(factsOf(verdict, keys)));
   const unproven = unprovenBy(verdict);
-  if (unproven.length > 0) lines.push('', 'Not proven, because it is the bundle’s own word:', ...unproven);
+  if (unproven.length > 0) lines.push('', 'Not proven:', ...unproven);
   return lines.join('\n');
 };
 
 /** What an intact bundle leaves open, each with what would close it. */
-const unprovenBy = ({ result, keys_from, end_from, last_seq }: BundleVerdict): string[] => {
+const unprovenBy = ({ result, keys_from, end_from, last_seq, exists_since }: BundleVerdict): string[] => {
   const lines: string[] = [];
   if (result !== 'intact') return lines;
   if (keys_from === 'bundle') {
@@ -32,8 +32,13 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq }: BundleVerdict): s
   }
   if (end_from === 'bundle') {
     lines.push(
-      `- that the chain ends at seq ${last_seq ?? 0} and was not cut there: give --head with the head of GET /v1/ledger/check,`,
-      '  or with another that was noted elsewhere; or --witnesses, which also shows that nobody was shown another chain',
+      `- that the chain ends at seq ${last_seq ?? 0} and was not cut there: give --head with a head that you noted earlier, or that`,
+      '  another reader has; or --witnesses, which also shows that nobody was shown another chain',
+    );
+  }
+  if (end_from === 'witnesses') {
+    lines.push(
+      `- that it still ends at seq ${last_seq ?? 0}: it did when the witnesses saw it, ${exists_since ?? 'at no time that they say'}`,
     );
   }
   return lines;

@@ -60,8 +60,8 @@ const registerInit = (witness: Command, context: CommandContext): void => {
     witness
       .command('init')
       .description(
-        'Makes the directory of a witness and its two keys, Ed25519 and ML-DSA-44, and prints the verifier keys that the ' +
-          'service configures. A key that is there already is left, and printed.',
+        'Makes the directory of a witness and its two keys, Ed25519 and ML-DSA-44, and prints its verifier ' +
+          'keys. A key that is there already is left, and printed.',
       )
       .summary('make the keys of a witness')
       .requiredOption('--state <directory>', STATE_HELP, fileArgument)
