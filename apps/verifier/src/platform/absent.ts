@@ -1,6 +1,6 @@
-// What libs/crypto names and a page that only reads never calls: files, threads, streams of Node.
+// What libs/crypto names and a page that only reads never calls: files, threads, streams of Node, and CBOR.
 const never = (): never => {
-  throw new Error('A page has no files and no threads of Node.');
+  throw new Error('This page has no files, no threads and no CBOR.');
 };
 
 export const availableParallelism = (): number => 1;
@@ -8,4 +8,12 @@ export const parentPort = null;
 export const workerData = null;
 /** Asked while libs/crypto is loaded. */
 export const extname = (): string => '';
+/** Of `cborg`. */
+export const rfc8949EncodeOptions = {};
+export class Tagged {
+  static decoder(): typeof never {
+    return never;
+  }
+}
+export { never as decode, never as encode };
 export { never as createReadStream, never as Readable, never as Worker };
