@@ -151,7 +151,7 @@ const firstUnsigned = (sections: Partial<DeedBodyInput>): Partial<DeedBodyInput>
   const { approval } = sections;
   if (!approval) return sections;
   const countersigned = approval.countersigned.map((one) => ({ ...one, assertion: null }));
-  return { ...sections, approval: { ...approval, countersigned } as DeedBodyInput['approval'] };
+  return { ...sections, approval: { ...approval, countersigned } };
 };
 
 export const DECISIONS = { FIRST, SECOND, LAST, NO } as const;

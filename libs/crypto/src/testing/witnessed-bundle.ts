@@ -92,7 +92,7 @@ const withoutAssertions = <Sections extends Partial<DeedBodyInput>>(sections: Se
   const countersigned = approval.countersigned.map((one) => ('assertion' in one ? { ...one, assertion: null } : one));
   const { decided_by: by } = approval;
   const decided_by = by !== null && 'assertion' in by ? { ...by, assertion: null } : by;
-  return { ...sections, approval: { ...approval, countersigned, decided_by } as DeedBodyInput['approval'] };
+  return { ...sections, approval: { ...approval, countersigned, decided_by } };
 };
 
 const plain = givenChain(TREE, { changeAt: (seq) => (seq === 8 ? withoutAssertions(approvalAt(8, 'approved')) : {}) });
