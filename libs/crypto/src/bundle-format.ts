@@ -35,7 +35,7 @@ export const CHECKPOINT_ENTRY = 'checkpoint.txt';
 export const RANGE_ENTRY = 'range.json';
 export const PAYLOADS_ENTRY = 'payloads.ndjson';
 
-/** A name of a file behind deeds.ndjson. The place of `assertions.ndjson` is before `payloads.ndjson`; no lines have it yet. */
+/** A name of a file behind deeds.ndjson. */
 export type BundleFile = typeof CHECKPOINT_ENTRY | typeof RANGE_ENTRY | typeof PAYLOADS_ENTRY;
 
 const BUNDLE_FILES: readonly BundleFile[] = [CHECKPOINT_ENTRY, RANGE_ENTRY, PAYLOADS_ENTRY];
