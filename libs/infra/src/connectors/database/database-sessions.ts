@@ -5,9 +5,10 @@ import type { EgressDoor } from '#libs/infra/egress';
 
 import { type OpenedAddress, openAddress } from './database-credential.js';
 import { SessionUnfit } from './database-outcome.js';
-import { DatabaseSession } from './database-session.js';
-import { readSessionFacts, type WitnessPlace } from './session-facts.js';
+import { DatabaseSession, SessionRefused } from './database-session.js';
+import { readSessionFacts, type SessionFacts, type WitnessPlace } from './session-facts.js';
 import { SessionPool, type TakenSession } from './session-pool.js';
+import { StatementFailed } from './statement-run.js';
 
 /** The sessions of one call: its credential is open as long as this is held. */
 export interface CallSessions {
@@ -62,7 +63,7 @@ export class DatabaseSessions {
   }
 
   private async requireFit(session: DatabaseSession, place: WitnessPlace | null): Promise<void> {
-    const { roleFault, serverFault, witnessFault, keepsIds } = await readSessionFacts(session, place);
+    const { roleFault, serverFault, witnessFault, keepsIds } = await factsOf(session, place);
     if (roleFault !== null) throw new SessionUnfit('database_role_unsafe', roleFault);
     if (serverFault !== null) throw new SessionUnfit('database_not_ready', serverFault);
     this.witnessFaults.set(session, witnessFault);
@@ -72,11 +73,20 @@ export class DatabaseSessions {
   /** A fault that was found earlier may have been mended since. */
   private async requireWitness(session: DatabaseSession, place: WitnessPlace | null): Promise<void> {
     if (place === null || this.witnessFaults.get(session) === null) return;
-    const { witnessFault } = await readSessionFacts(session, place);
+    const { witnessFault } = await factsOf(session, place);
     this.witnessFaults.set(session, witnessFault);
     if (witnessFault !== null) throw new SessionUnfit('database_not_ready', witnessFault);
   }
 }
+
+/** A server that goes away while it is asked has given no session: nothing of the call was sent. @throws {SessionRefused} */
+const factsOf = async (session: DatabaseSession, place: WitnessPlace | null): Promise<SessionFacts> => {
+  try {
+    return await readSessionFacts(session, place);
+  } catch (error) {
+    throw error instanceof StatementFailed ? new SessionRefused(error.cause) : error;
+  }
+};
 
 const witnessPlaceOf = ({ config, id }: LiveConnector): WitnessPlace | null => {
   const database = databaseConfigOf(config);
