@@ -21,6 +21,8 @@ export interface ChaosOptions extends Omit<SceneOptions, 'listeners'> {
   readonly webhooks: readonly Manner[];
   /** Agents beside the first. */
   readonly moreAgents: number;
+  /** Of a program with a bug planted in it, which may break the ledger before the run begins. */
+  readonly isPlanted?: boolean;
   readonly onProgress?: (progress: ChaosProgress) => void;
 }
 
@@ -81,8 +83,8 @@ class ChaosRun {
 
   async run(): Promise<ChaosResult> {
     const { scene } = this;
-    const { seed, plans, callsPerRound, moreAgents } = this.options;
-    await scene.signLedger();
+    const { seed, plans, callsPerRound, moreAgents, isPlanted = false } = this.options;
+    await scene.signLedger({ mayBeBroken: isPlanted });
     for (let number = 2; number <= moreAgents + 1; number += 1) await scene.addAgent(`agent ${number}`);
     const traffic = new Traffic(scene, chanceOf(seed));
     for (const [killed, plan] of plans.entries()) {

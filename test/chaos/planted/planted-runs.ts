@@ -90,6 +90,7 @@ export class PlantedRuns {
           webhooks,
           toldLimitMs: plans.length === 0 ? TOLD_LIMIT_MS : TOLD_AFTER_A_KILL_MS,
           moreAgents: 0,
+          isPlanted: changes.length > 0,
           place: { connectionString, eventStoreUrl: null },
           folders: [service.stateDir],
           killStore: {},
