@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { type Digest, digestOf } from '#libs/crypto';
 import { CommandRunner, encodeEvents, type EventStore, FoldedStreams, streamOf, SYSTEM } from '#libs/domain/kernel';
@@ -8,6 +11,7 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { installSchemas, startedSchemas } from '#libs/infra/schemas';
 import { VaultCipher } from '#libs/infra/vault';
 import { TEST_ORG, testId } from '../support/given-log.js';
+import { silentLogger } from '../support/silent-logger.js';
 import { openBenchLog, openBenchStores, type BenchStores } from './bench-stores.js';
 import { absolute, print, say } from './figure.js';
 import type { Profile } from './profile.js';
@@ -36,11 +40,12 @@ const measure = async ({ connectionString, eventStoreUrl }: BenchStores, profile
   const durable = new pg.Pool({ connectionString, max: 2 });
   const streams = new FoldedStreams(store);
   const randomness = new SystemRandomness();
+  const stateDir = await mkdtemp(join(tmpdir(), 'ags-bench-'));
   const { maker } = checkpointsOf({
     database: { store, durable },
     secrets: { cipher: new VaultCipher(randomBytes(32), randomness) },
     ...{ runner: new CommandRunner(store, streams), streams, clock: new SystemClock(), randomness },
-    baseUrl: 'https://governance.example',
+    ...{ baseUrl: 'https://governance.example', config: { stateDir }, logger: silentLogger },
   });
   const sign = async (): Promise<number> => {
     const begun = performance.now();
@@ -57,6 +62,7 @@ const measure = async ({ connectionString, eventStoreUrl }: BenchStores, profile
   } finally {
     await durable.end();
     await store.close();
+    await rm(stateDir, { recursive: true });
   }
 };
 

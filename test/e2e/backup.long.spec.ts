@@ -17,6 +17,8 @@ let restored: RunningService | null = null;
 let file: string;
 /** Has deeds of its beginning, and seals nothing after the backup. */
 let quietOrg: string;
+/** Of the tree that the service signs. */
+let origin: string;
 /** Sealed while the backup was taken. */
 let sealed: number;
 
@@ -27,6 +29,8 @@ beforeAll(async () => {
   for (let number = 0; number < 5; number += 1) await act(service);
   quietOrg = String((await ags(service.stateDir, 'org', 'create', 'Quiet')).object['id']);
   expect(await ags(service.stateDir, 'org', 'stop', '--org', quietOrg)).toMatchObject({ code: 0 });
+  // Its first checkpoint, whose key a deed registers, comes by itself within a minute: now, and not after the backup.
+  expect(await ags(service.stateDir, 'ledger', 'checkpoint', '--org', quietOrg)).toMatchObject({ code: 0 });
   [file, sealed] = await backUpUnderCalls();
 });
 afterAll(async () => {
@@ -221,6 +225,8 @@ describe('ags restore', () => {
   });
 
   it('seals nothing until somebody has decided', async () => {
+    // Signed after the backup, which therefore knows nothing of it.
+    origin = await signedBy(service);
     await expect(startService({ stateDir: restoredDir })).rejects.toThrow(/confirm-restore --help/);
     const { objects } = await ags(restoredDir, 'doctor');
     const found = objects.find(({ check }) => check === 'state_directory');
@@ -253,6 +259,7 @@ describe('ags restore', () => {
         checked: [service.org],
         unchecked: [quietOrg],
         forked: [{ org: service.org }],
+        origins: [{ org: service.org, origin: `${origin}/1` }],
       },
     });
     const noted = (await readFile(join(restoredDir, 'sealed-heads'), 'utf8')).match(/^org_\w+/gm)?.toSorted();
@@ -272,11 +279,20 @@ describe('ags restore', () => {
       headers: { Authorization: `Bearer ${service.adminKey}` },
     });
     await writeFile(bundle, Buffer.from(await exported.arrayBuffer()));
+    expect(await signedBy(running), 'not what was signed by the other').toBe(`${origin}/1`);
     expect(await runAgsHere(['verify', bundle, '--org', service.org, '--pin', service.pin])).toMatchObject({ code: 0 });
     await restored.kill('SIGTERM');
     expect(await ags(restoredDir, 'audit')).toMatchObject({ code: 0, object: { result: 'intact' } });
   });
 });
+
+/** The origin under which it signs now. */
+const signedBy = async ({ baseUrl }: RunningService): Promise<string> => {
+  const headers = { Authorization: `Bearer ${service.adminKey}` };
+  const answer = await fetch(`${baseUrl}/v1/ledger/checkpoint`, { method: 'POST', headers });
+  expect(answer.ok).toBe(true);
+  return ((await answer.json()) as { origin: string }).origin;
+};
 
 /** Of the first deed. */
 const firstHash = async (): Promise<string> => {

@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DynamicModule, Module, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import pg from 'pg';
@@ -129,6 +133,7 @@ export class ApiBench {
   readonly executions = new SetExecutions();
   readonly budgets = new HeldBudgets();
   readonly logger = collectingLogger();
+  private readonly stateDir = mkdtempSync(join(tmpdir(), 'api-bench-'));
   readonly progress: ProjectionOnDemand;
   readonly ledger: LedgerBench;
   /** The real key pipeline, for keys that were made here; requests are let in by the harness's. */
@@ -230,6 +235,7 @@ export class ApiBench {
     await this.pool.end();
     await this.store.close();
     await this.readModels.drop();
+    await rm(this.stateDir, { recursive: true });
   }
 
   private async makeOrganization(): Promise<void> {
@@ -248,6 +254,7 @@ export class ApiBench {
     const checkpoints = checkpointsOf({
       database: { store, durable: this.pool },
       ...{ secrets: { cipher }, runner, streams, clock, randomness, baseUrl: 'https://ags.example.com' },
+      ...{ config: { stateDir: this.stateDir }, logger: this.logger },
     });
     const people = new PostgresPeopleDirectory(
       this.pool,

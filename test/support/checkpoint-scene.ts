@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { type Checkpoint, type Digest, leafHash, parseCheckpoint, parseSignedNote, rootOf } from '#libs/crypto';
 import {
@@ -11,13 +14,14 @@ import {
   placeFailpoints,
   streamOf,
 } from '#libs/domain/kernel';
-import type { CheckpointEvent, LedgerEvent } from '#libs/domain/ledger';
+import type { CheckpointEvent, LedgerBreaks, LedgerEvent } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
-import { checkpointsOf, type CheckpointParts } from '#libs/infra/deployment';
+import { checkpointsOf, type CheckpointParts, ledgerBreaksOf } from '#libs/infra/deployment';
 import { PostgresEventStore } from '#libs/infra/event-store';
 import { SystemRandomness } from '#libs/infra/runtime';
 import { VaultCipher } from '#libs/infra/vault';
 import { TransactionalStoreWithFailpoints } from '../../libs/infra/src/event-store/event-store-with-failpoints.js';
+import { collectingLogger } from './collecting-logger.js';
 import { createWholeDatabase, type TestDatabase } from './database.js';
 import { deferred } from './deferred.js';
 import { testId } from './given-log.js';
@@ -27,20 +31,29 @@ import { LedgerBench, newOrg } from './ledger-fixtures.js';
 /** What a process has that makes checkpoints: connections and caches of its own. */
 export interface CheckpointProcess extends CheckpointParts {
   readonly store: PostgresEventStore;
+  readonly breaks: LedgerBreaks;
   make(org: OrgId): ReturnType<CheckpointParts['maker']['make']>;
+}
+
+export interface Backup {
+  readonly deeds: number;
+  readonly checkpoints: number;
 }
 
 /** A log with ledgers on a PostgreSQL of their own, and any number of processes that sign their trees. */
 export class CheckpointScene {
-  readonly bench: LedgerBench;
+  bench: LedgerBench;
   private readonly cipher = new VaultCipher(randomBytes(32), new SystemRandomness());
   private readonly stores: PostgresEventStore[] = [];
+  private readonly benchStores: PostgresEventStore[] = [];
   private commands = 0;
 
   private constructor(
     private readonly database: TestDatabase,
     readonly pool: pg.Pool,
     private readonly store: PostgresEventStore,
+    /** Of the machine on which the processes run. */
+    readonly stateDir: string,
   ) {
     this.bench = new LedgerBench(store);
   }
@@ -49,7 +62,7 @@ export class CheckpointScene {
     const database = await createWholeDatabase();
     const pool = new pg.Pool({ connectionString: database.connectionString, max: 4 });
     pool.on('error', () => undefined);
-    const scene = new CheckpointScene(database, pool, storeOf(database));
+    const scene = new CheckpointScene(database, pool, storeOf(database), await mkdtemp(join(tmpdir(), 'checkpoints-')));
     await scene.bench.activateKey();
     return scene;
   }
@@ -59,12 +72,20 @@ export class CheckpointScene {
   }
 
   async close(): Promise<void> {
-    for (const store of [this.store, ...this.stores]) await store.close();
+    await this.endProcesses();
+    for (const store of [this.store, ...this.benchStores]) await store.close();
     await this.pool.end();
     await this.database.drop();
+    await rm(this.stateDir, { recursive: true });
   }
 
-  process(baseUrl = 'https://governance.example'): CheckpointProcess {
+  /** For tests that begin many: each has connections of its own. */
+  async endProcesses(): Promise<void> {
+    for (const store of this.stores.splice(0)) await store.close();
+  }
+
+  /** @param stateDir of another machine */
+  process(baseUrl = 'https://governance.example', stateDir = this.stateDir): CheckpointProcess {
     const store = storeOf(this.database);
     this.stores.push(store);
     const met = new TransactionalStoreWithFailpoints(store);
@@ -76,9 +97,13 @@ export class CheckpointScene {
       streams,
       clock: this.bench.clock,
       randomness: new SystemRandomness(),
+      logger: collectingLogger(),
+      config: { stateDir },
       baseUrl,
     });
-    return { ...parts, store, make: (org) => parts.maker.make(org, this.metadata(org)) };
+    const config = { stateDir, baseUrl, host: '127.0.0.1', port: 8080 };
+    const { breaks } = ledgerBreaksOf(met, this.pool, config, collectingLogger());
+    return { ...parts, store, breaks, make: (org) => parts.maker.make(org, this.metadata(org)) };
   }
 
   metadata(org: OrgId | null) {
@@ -131,6 +156,29 @@ export class CheckpointScene {
     this.bench.heads.rows.clear();
     // What is sealed again is sealed later, so it is another deed.
     this.bench.clock.ms += 1_000;
+  }
+
+  /** What a whole backup of the database has: deeds and checkpoints. */
+  async backUp(org: OrgId): Promise<Backup> {
+    return { deeds: (await this.bench.ledgerOf(org)).length, checkpoints: (await this.events(org)).length };
+  }
+
+  /** As when that backup is put back: nothing in the database knows of what came later. */
+  async restore(org: OrgId, { deeds, checkpoints }: Backup): Promise<void> {
+    await this.cutLedger(org, deeds);
+    await this.pool.query(`delete from event_store.events where stream = $1 and revision >= $2`, [
+      `checkpoints-${org}`,
+      checkpoints,
+    ]);
+    // What remembers what it read of the database ended with it.
+    const { clock, keys, heads } = this.bench;
+    const store = storeOf(this.database);
+    this.benchStores.push(store);
+    this.bench = new LedgerBench(store, keys, heads);
+    this.bench.clock.ms = clock.ms;
+    for (const table of ['tiles', 'frontiers', 'broken_ledgers']) {
+      await this.pool.query(`delete from ledger.${table} where org = $1`, [org]);
+    }
   }
 
   /** What a process does until it meets the point, and nothing after it. */

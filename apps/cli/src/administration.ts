@@ -28,6 +28,7 @@ import {
 import { checkKnownStore, openEventStore, type OpenedEventStore } from '#libs/infra/event-store';
 import { createDurablePool, sqlStateOf, startEmbeddedPostgres, type EmbeddedPostgres } from '#libs/infra/postgres';
 import { InProcessBus, SystemClock, SystemRandomness, untilInterrupted } from '#libs/infra/runtime';
+import type { ledgerBreaksOf as LedgerBreaksOf } from '#libs/infra/deployment';
 import { Census } from './census.js';
 import { CliError } from './cli-error.js';
 import { refuseInterruptedStart } from './interruption.js';
@@ -112,6 +113,12 @@ export class Administration {
       import('#libs/infra/gate'),
     ]);
     return new RetentionReach(this.connection.store, new PostgresRetentionRows(this.connection.pool));
+  }
+
+  /** What begins trees anew, and what was signed of them as the state directory remembers it. */
+  async ledgerBreaks(config: Config, logger: Logger): Promise<ReturnType<typeof LedgerBreaksOf>> {
+    const { ledgerBreaksOf } = await import('#libs/infra/deployment');
+    return ledgerBreaksOf(this.connection.store, this.connection.pool, config, logger);
   }
 
   /** Commands of agents, of admin keys and of the Stop of an organization. Loaded here alone: whoever only reads begins sooner. */

@@ -4291,7 +4291,8 @@ export interface components {
             /**
              * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
              *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`. Of `ledger_inconsistent` it is `shorter` (the ledger has
-             *     fewer deeds than were signed), `other_root` or `altered_deed`.
+             *     fewer deeds than were signed), `other_root`, `altered_deed` or `other_origin` (a break was accepted of which the
+             *     database knows nothing).
              */
             reason?: string | null;
             /** @description Of `chain_broken`. */

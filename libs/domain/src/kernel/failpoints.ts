@@ -59,6 +59,10 @@ export const FAILPOINTS = [
   'ckpt.key',
   /** The hashes of a ledger's tree are stored; nothing is signed. */
   'ckpt.tiles',
+  /** A signed tree is remembered outside of the database; the append of its checkpoint has not begun. */
+  'ckpt.kept',
+  /** The number of another origin is remembered outside of the database; no event names it. */
+  'ckpt.begun',
   /** The append of a signed checkpoint. */
   'ckpt.made',
   'ckpt.made.ack',

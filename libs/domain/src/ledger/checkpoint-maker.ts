@@ -1,4 +1,5 @@
 import {
+  type Checkpoint,
   consistencyProof,
   encodeCheckpoint,
   formatNote,
@@ -23,8 +24,10 @@ import type { CheckpointEvent } from './checkpoint.events.js';
 import { rootText, type CheckpointJournal, type CheckpointTail, type SignedTree } from './checkpoint-journal.js';
 import { type CheckpointSigningKeys, kidOf, type SigningKeys } from './checkpoint-keys.js';
 import type { BrokenLedger, BrokenLedgers, LedgerBreakReason } from './checkpoint.ports.js';
+import { LedgerBreaks } from './ledger-breaks.js';
 import type { LedgerReader } from './ledger-reader.js';
 import { AlteredDeed, type GrownTree, type LedgerTrees } from './ledger-tree.js';
+import { originNumber, type RememberedTree, type RememberedTrees, standingOf } from './remembered-trees.js';
 
 /** Of one organization; another process that signs at the same time wins at most as often. */
 const MAX_CONFLICTS = 4;
@@ -51,6 +54,7 @@ export interface CheckpointMakerParts {
   readonly trees: Pick<LedgerTrees, 'grownTo' | 'madeAnew'>;
   readonly journal: Pick<CheckpointJournal, 'tail' | 'append'>;
   readonly keys: Pick<CheckpointSigningKeys, 'signing'>;
+  readonly remembered: RememberedTrees;
   readonly broken: BrokenLedgers;
   readonly clock: Clock;
   /** Of a first checkpoint: `<host>/ledger/<org id>`. */
@@ -92,13 +96,7 @@ export class CheckpointMaker {
     } catch (error) {
       if (!(error instanceof LedgerInconsistent) || error.broken.reason === 'altered_deed') throw error;
     }
-    const tail = await this.parts.journal.tail(org);
-    if (tail.last !== null) {
-      const { origin, size, root } = tail.last.checkpoint;
-      const broken = { origin, size, root: rootText(root) };
-      const data = { org, origin: originAfter(origin), broken, reason, at: metadata.now };
-      await this.parts.journal.append(org, tail, [{ type: 'LedgerBreakAccepted', data }], metadata);
-    }
+    await new LedgerBreaks(this.parts).accept(org, reason, metadata);
     return this.lookAgain(org, metadata);
   }
 
@@ -113,33 +111,62 @@ export class CheckpointMaker {
   }
 
   private async attempt(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
-    const { journal, ledger } = this.parts;
+    const { journal, ledger, remembered: outside } = this.parts;
+    // First: what another process signs meanwhile is then in the log and in the ledger, and never only remembered.
+    const remembered = await outside.of(org);
     const tail = await journal.tail(org);
     // After the tail: what it signed was in the ledger before.
     const size = await ledger.lastSeq(org);
-    const last = tail.last?.checkpoint ?? null;
-    if (last !== null && size < last.size) throw await this.brokenBy(org, 'shorter', size, last.size);
+    const signed = await this.signedBefore(org, tail, remembered, size);
+    const signedSize = Math.max(0, ...signed.map((tree) => tree.size));
+    if (size < signedSize) throw await this.brokenBy(org, 'shorter', size, signedSize);
     if (size === 0) return null;
-    const root = await this.provenRoot(org, tail, size);
-    if (tail.last !== null && size === tail.last.checkpoint.size) return { signed: tail.last, isNew: false };
+    const root = await this.provenRoot(org, signed, size);
+    if (tail.last !== null && size === tail.last.checkpoint.size) {
+      await this.keep(org, tail.last.checkpoint, remembered);
+      return { signed: tail.last, isNew: false };
+    }
     await failpoint('ckpt.tiles');
-    const signed = await this.sign(org, tail, { size, root }, metadata);
-    return { signed, isNew: true };
+    const origin = tail.origin ?? remembered?.origin ?? this.parts.originOf(org);
+    const made = await this.sign(org, tail, remembered, { origin, size, root }, metadata);
+    return { signed: made, isNew: true };
+  }
+
+  /** What the next tree must extend: what the log says was signed, and what is remembered outside of it. */
+  private async signedBefore(
+    org: OrgId,
+    tail: CheckpointTail,
+    remembered: RememberedTree | null,
+    size: number,
+  ): Promise<readonly SignedSize[]> {
+    const logged = tail.last === null ? [] : [tail.last.checkpoint];
+    if (remembered === null) return logged;
+    const standing = standingOf(remembered, tail);
+    if (standing === 'newer') throw await this.brokenBy(org, 'other_origin', size, remembered.size);
+    return standing === 'older' ? logged : [...logged, { ...remembered, root: Buffer.from(remembered.root, 'base64') }];
+  }
+
+  /** Remembers a checkpoint outside of the database before it leaves. */
+  private async keep(org: OrgId, { origin, size, root }: Checkpoint, known: RememberedTree | null): Promise<void> {
+    if (known?.origin === origin && known.size >= size) return;
+    const begun = originNumber(origin);
+    await this.parts.remembered.remember({ org, origin, size, root: rootText(root), begun });
   }
 
   /** The root of so many deeds, proven to extend what was signed last. */
-  private async provenRoot(org: OrgId, { last }: CheckpointTail, size: number): Promise<Uint8Array> {
+  private async provenRoot(org: OrgId, signed: readonly SignedSize[], size: number): Promise<Uint8Array> {
     const { trees } = this.parts;
+    const signedSize = Math.max(0, ...signed.map((tree) => tree.size));
     try {
-      const root = await rootExtending(await trees.grownTo(org, size), last, size);
+      const root = await rootExtending(await trees.grownTo(org, size), signed, size);
       // What is stored may be at fault, and not the ledger: only the ledger itself is asked then.
-      const proven = root ?? (await rootExtending(await trees.madeAnew(org, size), last, size));
+      const proven = root ?? (await rootExtending(await trees.madeAnew(org, size), signed, size));
       if (proven !== null) return proven;
     } catch (error) {
       if (!(error instanceof AlteredDeed)) throw error;
-      throw await this.brokenBy(org, 'altered_deed', size, last?.checkpoint.size ?? 0);
+      throw await this.brokenBy(org, 'altered_deed', size, signedSize);
     }
-    throw await this.brokenBy(org, 'other_root', size, last?.checkpoint.size ?? 0);
+    throw await this.brokenBy(org, 'other_root', size, signedSize);
   }
 
   private async brokenBy(
@@ -157,38 +184,44 @@ export class CheckpointMaker {
   private async sign(
     org: OrgId,
     tail: CheckpointTail,
-    tree: { readonly size: number; readonly root: Uint8Array },
+    remembered: RememberedTree | null,
+    checkpoint: Checkpoint,
     metadata: CommandMetadata,
   ): Promise<SignedTree> {
-    const { journal, keys, originOf } = this.parts;
-    const origin = tail.origin ?? originOf(org);
+    const { journal, keys } = this.parts;
+    const { origin, size, root } = checkpoint;
     const keysNow = await keys.signing(origin);
-    const checkpoint = { origin, ...tree };
     const note = formatNote(
       signNote(
         encodeCheckpoint(checkpoint),
         keysNow.signers.map(({ signer }) => signer),
       ),
     );
+    // Where the append then fails, the tree that is remembered is signed again, or one that continues it.
+    await this.keep(org, checkpoint, remembered);
+    await failpoint('ckpt.kept');
     const at = metadata.now;
-    const data = { org, origin, size: tree.size, root: rootText(tree.root), note, at };
+    const data = { org, origin, size, root: rootText(root), note, at };
     const acts = keyActs({ org, origin, at }, tail, keysNow);
     await journal.append(org, tail, [...acts, { type: 'CheckpointMade', data }], metadata);
     return { checkpoint, note, at };
   }
 }
 
-/** Null where the tree does not extend what was signed. */
+type SignedSize = Pick<Checkpoint, 'size' | 'root'>;
+
+/** Null where the tree does not extend each of those that were signed. */
 const rootExtending = async (
   { hashes }: GrownTree,
-  last: SignedTree | null,
+  signed: readonly SignedSize[],
   size: number,
 ): Promise<Uint8Array | null> => {
-  const root = await rootOfTree(hashes, size);
-  if (last === null) return root;
-  const { size: from, root: fromRoot } = last.checkpoint;
-  const proof = await consistencyProof(hashes, from, size);
-  return isConsistent({ from, to: size, fromRoot, toRoot: root, proof }) ? root : null;
+  const toRoot = await rootOfTree(hashes, size);
+  for (const { size: from, root: fromRoot } of signed) {
+    const proof = await consistencyProof(hashes, from, size);
+    if (!isConsistent({ from, to: size, fromRoot, toRoot, proof })) return null;
+  }
+  return toRoot;
 };
 
 /** What the organization's chain says of the keys: which sign from this checkpoint on, and which no more. */
@@ -217,10 +250,4 @@ const hasSigned = ({ text, signatures }: SignedNote, vkey: Vkey): boolean => {
     ({ keyName, keyId, signature }) =>
       keyName === known.keyName && keyId === known.keyId && known.verify(text, signature),
   );
-};
-
-/** `<host>/ledger/<org id>`, and then `<host>/ledger/<org id>/1` and so on. */
-const originAfter = (origin: string): string => {
-  const [, base = origin, number = '0'] = /^(.*\/ledger\/[^/]+)(?:\/(\d+))?$/.exec(origin) ?? [];
-  return `${base}/${Number(number) + 1}`;
 };

@@ -27,9 +27,9 @@ export abstract class LedgerTreeRows {
 /**
  * Why an organization's ledger is not what was signed. Closed. `shorter`: it has fewer deeds than the last checkpoint.
  * `other_root`: the root of as many deeds is another one. `altered_deed`: a stored deed is not what was sealed, or does
- * not follow the one before.
+ * not follow the one before. `other_origin`: a break was accepted of which the database knows nothing.
  */
-export type LedgerBreakReason = 'shorter' | 'other_root' | 'altered_deed';
+export type LedgerBreakReason = 'shorter' | 'other_root' | 'altered_deed' | 'other_origin';
 
 /** A ledger for which nothing is signed until an operator has looked at it. */
 export interface BrokenLedger {

@@ -1,14 +1,27 @@
-import type { OrgId } from '#libs/domain/kernel';
+import type pg from 'pg';
+import type { EventStore, Logger, OrgId } from '#libs/domain/kernel';
 import {
   type BrokenLedgers,
   CheckpointJournal,
   CheckpointMaker,
   CheckpointSigningKeys,
+  LedgerBreaks,
   LedgerReader,
   LedgerTrees,
+  type RememberedTrees,
 } from '#libs/domain/ledger';
-import { PostgresBrokenLedgers, PostgresLedgerTreeRows, VaultCheckpointKeyRing } from '../ledger/index.js';
+import { baseUrlOf, type Config } from '../config/index.js';
+import {
+  PostgresBrokenLedgers,
+  PostgresLedgerTreeRows,
+  RememberedTreesFolder,
+  signedTreesPath,
+  VaultCheckpointKeyRing,
+} from '../ledger/index.js';
+import { sqlStateOf } from '../postgres/index.js';
 import type { Deployment } from './deployment.js';
+
+const NO_SUCH_TABLE = '42P01';
 
 export interface CheckpointParts {
   readonly keys: CheckpointSigningKeys;
@@ -19,14 +32,18 @@ export interface CheckpointParts {
 }
 
 /** What it takes of a deployment. */
-export interface CheckpointNeeds extends Pick<Deployment, 'runner' | 'streams' | 'clock' | 'randomness' | 'baseUrl'> {
+export interface CheckpointNeeds extends Pick<
+  Deployment,
+  'runner' | 'streams' | 'clock' | 'randomness' | 'baseUrl' | 'logger'
+> {
+  readonly config: Pick<Deployment['config'], 'stateDir'>;
   readonly database: Pick<Deployment['database'], 'store' | 'durable'>;
   readonly secrets: Pick<Deployment['secrets'], 'cipher'>;
 }
 
 /** What signs the trees of ledgers, and what is asked for proofs in them. */
 export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
-  const { database, secrets, runner, streams, clock, randomness } = deployment;
+  const { config, database, secrets, runner, streams, clock, randomness, logger } = deployment;
   const { store, durable } = database;
   const ledger = new LedgerReader(store);
   const journal = new CheckpointJournal(store);
@@ -34,8 +51,34 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
   const broken = new PostgresBrokenLedgers(durable);
   const keyRing = new VaultCheckpointKeyRing(durable, secrets.cipher);
   const keys = new CheckpointSigningKeys(runner, streams, keyRing, { clock, randomness });
+  const remembered = new RememberedTreesFolder(signedTreesPath(config.stateDir), logger);
   // Asked when a first checkpoint is made: a server of this process may not listen yet.
-  const originOf = (org: OrgId): string => `${new URL(deployment.baseUrl).host}/ledger/${org}`;
-  const maker = new CheckpointMaker({ ledger, trees, journal, keys, broken, clock, originOf });
+  const originOf = (org: OrgId): string => firstOrigin(deployment.baseUrl, org);
+  const maker = new CheckpointMaker({ ledger, trees, journal, keys, remembered, broken, clock, originOf });
   return { keys, journal, trees, broken, maker };
 };
+
+/** What {@link LedgerBreaks} takes where there is no whole deployment: an operator has a restored database go on. */
+export const ledgerBreaksOf = (
+  store: EventStore,
+  durable: pg.Pool,
+  config: Pick<Config, 'stateDir' | 'baseUrl' | 'host' | 'port'>,
+  logger: Logger,
+): { readonly breaks: LedgerBreaks; readonly remembered: RememberedTrees } => {
+  const remembered = new RememberedTreesFolder(signedTreesPath(config.stateDir), logger);
+  const baseUrl = baseUrlOf(config, config.port);
+  const breaks = new LedgerBreaks({
+    journal: new CheckpointJournal(store),
+    remembered,
+    broken: { remove: (org) => new PostgresBrokenLedgers(durable).remove(org).catch(unlessThereIsNone) },
+    originOf: (org) => firstOrigin(baseUrl, org),
+  });
+  return { breaks, remembered };
+};
+
+/** A backup from before there were checkpoints: the table is made at the next start. */
+const unlessThereIsNone = (error: unknown): void => {
+  if (sqlStateOf(error) !== NO_SUCH_TABLE) throw error;
+};
+
+const firstOrigin = (baseUrl: string, org: OrgId): string => `${new URL(baseUrl).host}/ledger/${org}`;

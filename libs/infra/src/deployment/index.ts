@@ -3,7 +3,7 @@ export { Deployment } from './deployment.js';
 export { ensureFirstPolicy } from './first-policy.js';
 export { openSecrets, type Secrets } from './secrets.js';
 export { InfraModule } from './infra.module.js';
-export { checkpointsOf, type CheckpointParts } from './checkpoints.js';
+export { checkpointsOf, type CheckpointParts, ledgerBreaksOf } from './checkpoints.js';
 export { payloadRetentionOf } from './retention.js';
 export { replaysOf } from './replays.js';
 export { webhooksOf, type WebhookParts } from './webhooks.js';
