@@ -12,7 +12,13 @@ import {
   vkeyOf,
 } from '#libs/crypto';
 import { decodeEvent, type Failpoint, type OrgId, placeFailpoints } from '#libs/domain/kernel';
-import { type LedgerEvent, LedgerProofs, LedgerInconsistent, type NewestCheckpoint } from '#libs/domain/ledger';
+import {
+  type LedgerEvent,
+  LedgerProofs,
+  LedgerInconsistent,
+  type NewestCheckpoint,
+  TreeMoved,
+} from '#libs/domain/ledger';
 import { checkpointIn, type CheckpointProcess, CheckpointScene } from '../support/checkpoint-scene.js';
 
 let scene: CheckpointScene;
@@ -337,6 +343,10 @@ describe('proofs', () => {
       `update ledger.frontiers set hashes = set_byte(hashes, 0, get_byte(hashes, 0) # 1) where org = $1`,
       [org],
     );
-    await expect(proofsOf(service).ofDeed(org, 20)).rejects.toMatchObject({ name: 'StoreUnavailable' });
+    // While they are made anew by another process.
+    const { journal, trees } = service;
+    const moved = { stored: (each: OrgId) => trees.stored(each), mended: () => Promise.reject(new TreeMoved(org)) };
+    const proofs = new LedgerProofs(journal, moved, { ofSize: () => Promise.resolve(null) });
+    await expect(proofs.ofDeed(org, 20)).rejects.toMatchObject({ name: 'StoreUnavailable' });
   });
 });

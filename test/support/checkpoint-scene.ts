@@ -46,6 +46,7 @@ export class CheckpointScene {
   private readonly cipher = new VaultCipher(randomBytes(32), new SystemRandomness());
   private readonly stores: PostgresEventStore[] = [];
   private readonly benchStores: PostgresEventStore[] = [];
+  readonly logger = collectingLogger();
   private commands = 0;
 
   private constructor(
@@ -97,12 +98,12 @@ export class CheckpointScene {
       streams,
       clock: this.bench.clock,
       randomness: new SystemRandomness(),
-      logger: collectingLogger(),
+      logger: this.logger,
       config: { stateDir },
       baseUrl,
     });
     const config = { stateDir, baseUrl, host: '127.0.0.1', port: 8080 };
-    const { breaks } = ledgerBreaksOf(met, this.pool, config, collectingLogger());
+    const { breaks } = ledgerBreaksOf(met, this.pool, config, this.logger);
     return { ...parts, store, breaks, make: (org) => parts.maker.make(org, this.metadata(org)) };
   }
 

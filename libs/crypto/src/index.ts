@@ -226,6 +226,7 @@ export {
   RangeFold,
   RangeLeaves,
   rootOfRange,
+  rootThroughRange,
 } from './transparency/ledger-range.js';
 export { EMPTY_ROOT, HASH_BYTES, isSameHash, leafHash, nodeHash } from './transparency/merkle-hash.js';
 export {

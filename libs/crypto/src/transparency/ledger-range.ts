@@ -57,6 +57,22 @@ export const ledgerRange = async (source: NodeHashes, bounds: RangeBounds): Prom
 };
 
 /**
+ * The root that a range leads to with its leaves, which the source has as complete subtrees: for whoever gives a range away.
+ * Throws `LedgerRangeError`.
+ */
+export const rootThroughRange = async (source: NodeHashes, range: LedgerRange): Promise<Uint8Array> => {
+  judgeRange(range);
+  const { first, last, size } = range;
+  const middle = completeSubtrees(first - 1, last);
+  const hashes = [...range.left, ...(await source.read(middle)), ...range.right];
+  const tree = new CompactRange();
+  [...completeSubtrees(0, first - 1), ...middle, ...completeSubtrees(last, size)].forEach(({ level }, index) => {
+    tree.append(hashes[index] as Uint8Array, level);
+  });
+  return tree.root();
+};
+
+/**
  * Folds a range while its deeds are read, in O(log n) memory: what lies left, then each leaf, then what lies right.
  * Throws `LedgerRangeError`; every input may be hostile.
  */

@@ -1,18 +1,14 @@
-import {
-  consistencyProof,
-  type CoveringCheckpoint,
-  encodeTlogProof,
-  inclusionProof,
-  isSameHash,
-  ledgerRange,
-  type NodeHashes,
-  parseSignedNote,
-  rootOfTree,
-  TileError,
-} from '#libs/crypto';
+import { type CoveringCheckpoint, encodeTlogProof, parseSignedNote, TileError } from '#libs/crypto';
 import { DomainError, type OrgId, StoreUnavailable } from '../kernel/index.js';
 import type { CheckpointJournal, SignedTree } from './checkpoint-journal.js';
-import type { LedgerTrees } from './ledger-tree.js';
+import type { GrownTree, LedgerTrees } from './ledger-tree.js';
+import {
+  type ProvenAnswer,
+  provenConsistency,
+  provenInclusion,
+  provenRange,
+  type SignedRoot,
+} from './proven-answers.js';
 
 /** Checkpoints by their size. */
 export abstract class SignedTreeRows {
@@ -23,7 +19,7 @@ export abstract class SignedTreeRows {
 export class LedgerProofs {
   constructor(
     private readonly journal: Pick<CheckpointJournal, 'tail'>,
-    private readonly trees: Pick<LedgerTrees, 'stored'>,
+    private readonly trees: Pick<LedgerTrees, 'stored' | 'mended'>,
     private readonly rows: SignedTreeRows,
   ) {}
 
@@ -43,8 +39,7 @@ export class LedgerProofs {
   async ofDeed(org: OrgId, seq: number): Promise<string | null> {
     const signed = await this.covers(org, seq);
     if (signed === null) return null;
-    const { size } = signed.checkpoint;
-    const proof = await this.read(org, signed, (hashes) => inclusionProof(hashes, seq - 1, size));
+    const proof = await this.read(org, signed, provenInclusion(seq - 1));
     return encodeTlogProof({ extra: null, index: seq - 1, proof, note: parseSignedNote(Buffer.from(signed.note)) });
   }
 
@@ -56,7 +51,7 @@ export class LedgerProofs {
     const last = await this.newest(org);
     if (last === null || to > last.checkpoint.size) throw sizeProblem('to', 'must not be above the newest checkpoint');
     if (from > to) throw sizeProblem('from', 'must not be above to: a tree only grows');
-    return this.read(org, last, (hashes) => consistencyProof(hashes, from, to));
+    return this.read(org, last, provenConsistency(from, to));
   }
 
   /** For a bundle of the deeds `first` to `last`; null where no checkpoint covers them. */
@@ -64,7 +59,7 @@ export class LedgerProofs {
     const signed = await this.covers(org, last);
     if (signed === null) return null;
     const { size } = signed.checkpoint;
-    const range = await this.read(org, signed, (hashes) => ledgerRange(hashes, { first, last, size }));
+    const range = await this.read(org, signed, provenRange({ first, last, size }));
     return { note: signed.note, range };
   }
 
@@ -74,23 +69,32 @@ export class LedgerProofs {
   }
 
   /**
-   * Asks the stored hashes, once they lead to the signed root.
-   * @throws {StoreUnavailable} when they do not, as while they are made anew
+   * Asks the stored hashes, and once those that the deeds give where the proof does not hold.
+   * @throws {DomainError} `ledger_inconsistent` when the deeds do not lead to the signed root either
+   * @throws {StoreUnavailable} also while another process makes them anew
    */
-  private async read<Proof>(
-    org: OrgId,
-    { checkpoint: { size, root } }: SignedTree,
-    ask: (hashes: NodeHashes) => Promise<Proof>,
-  ): Promise<Proof> {
-    const tree = await this.trees.stored(org);
-    try {
-      if (tree.size >= size && isSameHash(await rootOfTree(tree.hashes, size), root)) return await ask(tree.hashes);
-    } catch (error) {
-      if (!(error instanceof TileError)) throw error;
-    }
-    throw new StoreUnavailable(`the stored hashes of the tree of ${org} do not lead to the root that was signed`);
+  private async read<Proof>(org: OrgId, { checkpoint }: SignedTree, ask: ProvenAnswer<Proof>): Promise<Proof> {
+    const proof = await proven(await this.trees.stored(org), checkpoint, ask);
+    if (proof !== null) return proof;
+    const mended = await this.trees.mended(org, checkpoint);
+    if (mended === null) throw new DomainError('ledger_inconsistent');
+    const provenNow = await proven(mended, checkpoint, ask);
+    if (provenNow !== null) return provenNow;
+    throw new StoreUnavailable(
+      `the stored hashes of the tree of ${org} were made anew and prove nothing again: \`npm run ags -- ledger rebuild-hashes\``,
+    );
   }
 }
+
+const proven = async <Proof>(tree: GrownTree, signed: SignedRoot, ask: ProvenAnswer<Proof>): Promise<Proof | null> => {
+  if (tree.size < signed.size) return null;
+  try {
+    return await ask(tree.hashes, signed);
+  } catch (error) {
+    if (error instanceof TileError) return null;
+    throw error;
+  }
+};
 
 const sizeProblem = (param: string, problem: string): DomainError =>
   new DomainError('validation_failed', { param, message: `The parameter ${param} ${problem}.` });

@@ -7,15 +7,24 @@ import {
   isSameHash,
   leafHash,
   type NodeHashes,
+  rootOfTree,
   type Tile,
   type TileId,
   TileBuilder,
   TileError,
 } from '#libs/crypto';
-import { DamagedEvent, decodeEvent, StoreUnavailable, type OrgId, type RecordedEvent } from '../kernel/index.js';
+import {
+  DamagedEvent,
+  decodeEvent,
+  type Logger,
+  StoreUnavailable,
+  type OrgId,
+  type RecordedEvent,
+} from '../kernel/index.js';
 import type { LedgerTreeRows } from './checkpoint.ports.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { LedgerReader } from './ledger-reader.js';
+import type { SignedRoot } from './proven-answers.js';
 
 /** Leaves that are written at once: the most that a crash makes again. */
 const LEAVES_AT_ONCE = 1_024;
@@ -51,9 +60,13 @@ export interface GrownTree {
  * What is stored of them is made from the ledger alone, and made again where it cannot be.
  */
 export class LedgerTrees {
+  /** Of each organization the size for which its hashes were made again last, by this process. */
+  private readonly mending = new Map<OrgId, { readonly size: number; readonly done: Promise<GrownTree | null> }>();
+
   constructor(
     private readonly ledger: Pick<LedgerReader, 'lastSeq' | 'recordAt' | 'records'>,
     private readonly rows: LedgerTreeRows,
+    private readonly logger: Logger,
   ) {}
 
   /** The tree as it is stored, for proofs in trees that were signed. */
@@ -79,6 +92,39 @@ export class LedgerTrees {
   async madeAnew(org: OrgId, size: number): Promise<GrownTree> {
     await this.rows.remove(org);
     return this.treeOf(org, await this.grow(org, EMPTY_FRONTIER, size, NO_DEED));
+  }
+
+  /**
+   * The tree after its stored hashes were found to prove nothing: grown where they are too few, else made anew. Once for a size,
+   * whoever asks: what was made of the deeds is not made better by making it again.
+   * @returns null where the deeds do not lead to the signed root
+   * @throws {StoreUnavailable} also while another process makes it
+   */
+  async mended(org: OrgId, signed: SignedRoot): Promise<GrownTree | null> {
+    const before = this.mending.get(org);
+    if (before?.size === signed.size) return before.done;
+    const done = this.mend(org, signed).catch((error: unknown) => {
+      this.mending.delete(org);
+      throw error;
+    });
+    this.mending.set(org, { size: signed.size, done });
+    return done;
+  }
+
+  private async mend(org: OrgId, { size, root }: SignedRoot): Promise<GrownTree | null> {
+    const about = { org_id: org, deeds: String(size) };
+    let fault: unknown = null;
+    try {
+      const isWhole = (await this.rows.frontier(org)).size >= size;
+      if (isWhole) this.logger.warn('stored hashes of a ledger prove nothing and are made anew from its deeds', about);
+      const tree = await (isWhole ? this.madeAnew(org, size) : this.grownTo(org, size));
+      if (isSameHash(await rootOfTree(tree.hashes, size), root)) return tree;
+    } catch (error) {
+      if (!(error instanceof AlteredDeed)) throw error;
+      fault = error;
+    }
+    this.logger.error('a ledger does not lead to what was signed of it: no proof is given', { ...about, error: fault });
+    return null;
   }
 
   /** Which of the stored hashes are not those that the ledger gives; the frontier has no place of its own. */

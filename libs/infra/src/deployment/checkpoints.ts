@@ -47,7 +47,7 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
   const { store, durable } = database;
   const ledger = new LedgerReader(store);
   const journal = new CheckpointJournal(store);
-  const trees = new LedgerTrees(ledger, new PostgresLedgerTreeRows(durable));
+  const trees = new LedgerTrees(ledger, new PostgresLedgerTreeRows(durable), logger);
   const broken = new PostgresBrokenLedgers(durable);
   const keyRing = new VaultCheckpointKeyRing(durable, secrets.cipher);
   const keys = new CheckpointSigningKeys(runner, streams, keyRing, { clock, randomness });
