@@ -133,6 +133,54 @@ describe('the chain of an organization', () => {
   });
 });
 
+describe('a key that was lost', () => {
+  const losing = async (scene: CheckpointScene, publicKey: string): Promise<void> => {
+    const { kid } = parsePublicKeyText(publicKey);
+    await scene.pool.query('delete from ledger.checkpoint_keys where kid = $1', [kid]);
+  };
+
+  it('and was rotated out holds up no checkpoint: the other one signs alone, and the operator is told', async () => {
+    const own = await CheckpointScene.start();
+    const org = await own.organization();
+    const before = own.process();
+    await before.make(org);
+    await before.keys.rotate(600_000, own.metadata(null));
+    const [old, next] = await before.keys.list();
+    await losing(own, old?.publicKey ?? '');
+    await own.deeds(org, 1);
+    // The one that opened it keeps it in its memory.
+    const living = own.process();
+    const made = await living.make(org);
+    const [oldVkey, nextVkey] = (await vkeysOf(checkpointIn(noteOf(made)).origin, living)) as [Vkey, Vkey];
+    const judgedBy = (vkey: Vkey) => judgeCheckpoint(Buffer.from(noteOf(made)), NO_WITNESSES, [vkey]);
+    expect([judgedBy(oldVkey), judgedBy(nextVkey)]).toMatchObject([
+      { reason: 'checkpoint_not_signed' },
+      { result: 'signed' },
+    ]);
+    expect((await own.events(org)).map(({ type }) => type).slice(2)).toEqual([
+      ...['CheckpointKeyAnnounced', 'CheckpointKeyWithdrawn', 'CheckpointMade'],
+    ]);
+    expect(await living.keys.closed()).toEqual([old]);
+    await own.deeds(org, 1);
+    await living.make(org);
+    expect(own.logger.warnings).toEqual([expect.objectContaining({ retires_at: old?.retiredAt })]);
+    expect(next?.retiredAt).toBeNull();
+    await own.close();
+  });
+
+  it('and is the one that stays holds up every checkpoint: nothing is signed by an old key alone', async () => {
+    const own = await CheckpointScene.start();
+    const org = await own.organization();
+    await own.process().keys.rotate(600_000, own.metadata(null));
+    await own.process().keys.rotate(600_000, own.metadata(null));
+    const [, next] = await own.process().keys.list();
+    await losing(own, next?.publicKey ?? '');
+    await expect(own.process().make(org)).rejects.toMatchObject({ code: 'vault_unavailable' });
+    expect(await own.events(org)).toEqual([]);
+    await own.close();
+  });
+});
+
 describe('two that sign at once', () => {
   it('make one root a size, and both answer with it', async () => {
     const org = await scene.organization(300);

@@ -3,8 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { executionPatienceFor, sealingPatienceFor } from '#libs/domain/gate';
 import { ONLY_STREAM, streamRef, timestampOf } from '#libs/domain/kernel';
 import { nextSeal, sealKeyDecider } from '#libs/domain/ledger';
-import type { Deployment } from '#libs/infra/deployment';
-import { PostgresBrokenLedgers } from '#libs/infra/ledger';
+import { checkpointsOf, type CheckpointParts, type Deployment } from '#libs/infra/deployment';
 import { freeBytesAt } from '#libs/infra/runtime';
 import { PROJECTION_NAMES, READ_YOUR_WRITES_TIMEOUT_MS } from '#libs/infra/read-models';
 import { AgentRoutesModule } from './agents/agent-routes.module.js';
@@ -52,7 +51,12 @@ export class ApiModule {
       imports: [
         CqrsModule.forRoot(),
         HttpEdgeModule.forRoot({ edge, logger, imports: [AgentsModule, SessionModule] }),
-        HealthModule.forRoot({ checks: healthChecksOf(deployment), clock, logger, docsUrl: deployment.config.docsUrl }),
+        HealthModule.forRoot({
+          checks: healthChecksOf(deployment, checkpointsOf(deployment)),
+          clock,
+          logger,
+          docsUrl: deployment.config.docsUrl,
+        }),
         AgentsModule,
         AgentRoutesModule,
         GateModule,
@@ -73,19 +77,22 @@ export class ApiModule {
   }
 }
 
-const healthChecksOf = ({
-  config: { databaseUrl, stateDir },
-  database: { durable, store },
-  clock,
-  projectionProgress,
-  streams,
-  sealerProgress,
-  unsealed,
-  unfinished,
-  liveness,
-  gateSettings,
-  people,
-}: Deployment): readonly HealthCheck[] => [
+const healthChecksOf = (
+  {
+    config: { databaseUrl, stateDir },
+    database: { durable, store },
+    clock,
+    projectionProgress,
+    streams,
+    sealerProgress,
+    unsealed,
+    unfinished,
+    liveness,
+    gateSettings,
+    people,
+  }: Deployment,
+  { broken, keys }: Pick<CheckpointParts, 'broken' | 'keys'>,
+): readonly HealthCheck[] => [
   databaseCheck(durable),
   eventStoreCheck(store),
   // Another machine's disk is that machine's to watch.
@@ -117,6 +124,6 @@ const healthChecksOf = ({
     patienceMs: sealingPatienceFor(gateSettings.sweepIntervalMs),
     clock,
   }),
-  checkpointsCheck(new PostgresBrokenLedgers(durable)),
+  checkpointsCheck(broken, keys),
   signInCheck(people.misses, clock),
 ];

@@ -7,7 +7,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#libs/domain/kernel';
-import type { BrokenLedgers, LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
+import type { BrokenLedgers, CheckpointSigningKeys, LookAtLog, UnsealedEvents } from '#libs/domain/ledger';
 import type { CodeMisses } from '#libs/domain/people';
 import { SCARCE_SPACE_BYTES, spaceText } from '#libs/infra/runtime';
 import { TimeInLog } from './time-in-log.js';
@@ -156,10 +156,19 @@ export const sealingCheck = ({ hasActiveKey, parked, unsealed, ...log }: Sealing
   };
 };
 
-/** `degraded` while a ledger does not continue what was signed: nothing is signed for it until an operator has looked. */
-export const checkpointsCheck = (broken: Pick<BrokenLedgers, 'all'>): HealthCheck => ({
+/**
+ * `degraded` while a ledger does not continue what was signed: nothing is signed for it until an operator has looked. Also
+ * while a key that is to sign does not open.
+ */
+export const checkpointsCheck = (
+  broken: Pick<BrokenLedgers, 'all'>,
+  keys: Pick<CheckpointSigningKeys, 'closed'>,
+): HealthCheck => ({
   name: 'checkpoints',
-  check: async () => ((await broken.all()).length === 0 ? 'ok' : 'degraded'),
+  check: async () => {
+    const isWhole = (await broken.all()).length === 0 && (await keys.closed()).length === 0;
+    return isWhole ? 'ok' : 'degraded';
+  },
 });
 
 /**

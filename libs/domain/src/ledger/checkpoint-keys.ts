@@ -9,6 +9,8 @@ import {
   vkeyOf,
 } from '#libs/crypto';
 import {
+  DomainError,
+  type Logger,
   ONLY_STREAM,
   streamRef,
   SYSTEM,
@@ -44,27 +46,58 @@ export class CheckpointSigningKeys {
     private readonly runner: CommandRunner,
     private readonly streams: FoldedStreams,
     private readonly keyRing: CheckpointKeyRing,
-    private readonly sources: { readonly clock: Clock; readonly randomness: Randomness },
+    private readonly sources: { readonly clock: Clock; readonly randomness: Randomness; readonly logger: Logger },
   ) {}
+
+  /** Those of which this process has said that they do not open. */
+  private readonly told = new Set<string>();
 
   async list(): Promise<CheckpointKeys> {
     return (await this.streams.load(streamRef(checkpointKeyDecider, ONLY_STREAM))).state;
   }
 
-  /** The keys of an origin, the first one made where there is none yet. */
+  /**
+   * The keys of an origin, the first one made where there is none yet. A key that was rotated out and does not open, because it was
+   * lost, holds nobody up: the one that took its place signs alone, and the chain says that the other signs no more.
+   * @throws {DomainError} `vault_unavailable` when the key that is to stay does not open
+   */
   async signing(origin: string): Promise<SigningKeys> {
     const now = timestampOf(this.sources.clock.nowMs());
     const known = await this.list();
     const keys = signingCheckpointKeys(known, now).length > 0 ? known : await this.makeFirst();
-    const signing = signingCheckpointKeys(keys, now);
-    const signers = signing.map(async (key) => {
-      return { key, signer: ed25519NoteSigner(origin, await this.keyRing.open(kidOf(key.publicKey))) };
-    });
-    const ended = keys.filter((key) => !signing.includes(key));
+    const opened = await Promise.all(signingCheckpointKeys(keys, now).map((key) => this.opened(key)));
+    const signing = opened.filter((each) => each !== null);
+    const ended = keys.filter((key) => !signing.some((each) => each.key === key));
     return {
-      signers: await Promise.all(signers),
+      signers: signing.map(({ key, privateKey }) => ({ key, signer: ed25519NoteSigner(origin, privateKey) })),
       ended: ended.map((key) => ({ key, vkey: checkpointVkey(origin, key.publicKey) })),
     };
+  }
+
+  /** The keys that should sign now and do not open: until they are retired, whoever trusts them alone finds no line of theirs. */
+  async closed(): Promise<CheckpointKeys> {
+    const signing = signingCheckpointKeys(await this.list(), timestampOf(this.sources.clock.nowMs()));
+    const opened = await Promise.all(
+      signing.map((key) => this.keyRing.open(kidOf(key.publicKey)).then(() => true, unlessItIsClosed)),
+    );
+    return signing.filter((_, index) => opened[index] === false);
+  }
+
+  /** Null for one that was rotated out and does not open. */
+  private async opened(
+    key: CheckpointKey,
+  ): Promise<{ readonly key: CheckpointKey; readonly privateKey: SigningKey } | null> {
+    const kid = kidOf(key.publicKey);
+    try {
+      return { key, privateKey: await this.keyRing.open(kid) };
+    } catch (error) {
+      if (key.retiredAt === null) throw error;
+      unlessItIsClosed(error);
+      const message = 'a checkpoint key that was rotated out does not open: the other one signs alone';
+      if (!this.told.has(kid)) this.sources.logger.warn(message, { kid, retires_at: key.retiredAt, error });
+      this.told.add(kid);
+      return null;
+    }
   }
 
   /**
@@ -95,6 +128,12 @@ export class CheckpointSigningKeys {
     return folded.state;
   }
 }
+
+/** @throws what is no word about the key itself */
+const unlessItIsClosed = (error: unknown): false => {
+  if (error instanceof DomainError && error.code === 'vault_unavailable') return false;
+  throw error;
+};
 
 export const kidOf = (publicKey: string): string => parsePublicKeyText(publicKey).kid;
 

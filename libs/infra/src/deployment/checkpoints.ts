@@ -50,7 +50,7 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
   const trees = new LedgerTrees(ledger, new PostgresLedgerTreeRows(durable), logger);
   const broken = new PostgresBrokenLedgers(durable);
   const keyRing = new VaultCheckpointKeyRing(durable, secrets.cipher);
-  const keys = new CheckpointSigningKeys(runner, streams, keyRing, { clock, randomness });
+  const keys = new CheckpointSigningKeys(runner, streams, keyRing, { clock, randomness, logger });
   const remembered = new RememberedTreesFolder(signedTreesPath(config.stateDir), logger);
   // Asked when a first checkpoint is made: a server of this process may not listen yet.
   const originOf = (org: OrgId): string => firstOrigin(deployment.baseUrl, org);
