@@ -25,7 +25,7 @@ import {
   writeBundle,
 } from '#libs/crypto';
 import { AddIntentKey, ChangeAgent } from '#libs/domain/agents/handlers';
-import { decodeEvent, type ActionId, type UserId } from '#libs/domain/kernel';
+import { decodeEvent, type ActionId, type EventStore, type RecordedEvent, type UserId } from '#libs/domain/kernel';
 import {
   DeedEvidence,
   ExportedEvidence,
@@ -89,17 +89,17 @@ const sealed = async (): Promise<readonly SealedDeed[]> => {
   });
 };
 
-const evidenceOf = (): ExportedEvidence => {
+const evidenceOf = (store: EventStore): ExportedEvidence => {
   const retention = { hasPassedAction: () => Promise.resolve(isPassed) };
   const people = {
     of: (_: unknown, users: readonly UserId[]) =>
       Promise.resolve(new Map(users.map((user) => [user, `${user}@example`]))),
   };
-  return new ExportedEvidence(bench.org, new DeedEvidence(bench.store, bench.payloads, retention), bench.store, people);
+  return new ExportedEvidence(bench.org, new DeedEvidence(store, bench.payloads, retention), store, people);
 };
 
 /** The bundle of the deeds from one on. */
-const exported = async (first: number, hasEvidence = true): Promise<Buffer> => {
+const exported = async (first: number, hasEvidence = true, store: EventStore = bench.store): Promise<Buffer> => {
   const deeds = await sealed();
   const held = deeds.slice(first - 1);
   const last = deeds.at(-1);
@@ -109,7 +109,7 @@ const exported = async (first: number, hasEvidence = true): Promise<Buffer> => {
     ...{ prev_hash: deeds[first - 2]?.seal.bodyHash ?? null, head: { seq: last.seq, body_hash: last.seal.bodyHash } },
     ...{ created_at: '2030-01-01T00:00:00.000Z', service_version: '0' },
   };
-  const evidence = hasEvidence ? evidenceOf() : null;
+  const evidence = hasEvidence ? evidenceOf(store) : null;
   const content = { range, keys: await keys(), deeds: () => streamOf(held), additions: { checkpoint: null, evidence } };
   return collect(writeBundle(content));
 };
@@ -206,6 +206,51 @@ describe('a bundle with evidence', () => {
     expect(await countsOf()).toMatchObject({ removed: 0, given: 2 });
     isPassed = true;
     expect(await countsOf()).toMatchObject({ missing: 0, given: 2 });
+  });
+});
+
+describe('a damaged event', () => {
+  /** The log as it is read where this event of it was damaged. */
+  const damagedAt = (at: RecordedEvent, data: string): EventStore => {
+    const readStream: EventStore['readStream'] = async (...asked) =>
+      (await bench.store.readStream(...asked)).map((event) =>
+        event.stream === at.stream && event.revision === at.revision ? { ...event, data } : event,
+      );
+    return Object.create(bench.store, { readStream: { value: readStream } }) as EventStore;
+  };
+
+  it('hides what it says, and ends no export: what it was is listed as missing', async () => {
+    await scene.enforce();
+    const action = await allowedCall();
+    const seq = await seqOf(action);
+    const whole = (await verdictOn(await exported(1))).evidence;
+    const [submitted] = await bench.store.readStream(`action-${action}`);
+    if (submitted === undefined) throw new Error('no action');
+    const bytes = await exported(1, true, damagedAt(submitted, '{'));
+    const verdict = await verdictOn(bytes);
+    expect(verdict).toMatchObject({ result: 'intact', evidence: { removed: 0 } });
+    expect(verdict.evidence?.missing).toBeGreaterThan(0);
+    expect((verdict.evidence?.given ?? 0) + (verdict.evidence?.missing ?? 0)).toBe(whole?.given);
+    // The person's reason stands in another event.
+    const reason = lineOf(await linesIn(bytes), 'approval.countersigned.0.reason', seq);
+    expect(valueOf(reason)).toBe('The customer asked for it.');
+  });
+
+  it.each(['{', '{}', '[]', 'null'])('ends no export, whichever it is: %s', async (data) => {
+    await scene.enforce();
+    const key = SigningKey.generate();
+    await bench.commands.execute(new AddIntentKey(bench.org, bench.agent, key.publicKey.text, bench.metadata()));
+    const seq = await seqOf(await allowedCall());
+    const events = (await ledger.log()).filter(({ stream }) => !stream.startsWith('ledger-'));
+    for (const event of events) {
+      for (const first of [1, seq]) {
+        const verdict = await verdictOn(await exported(first, true, damagedAt(event, data)));
+        expect([event.stream, event.type, verdict.result, verdict.reason]).toEqual([
+          ...[event.stream, event.type],
+          ...['intact', null],
+        ]);
+      }
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  CanonicalizationError,
   canonicalize,
   commitmentOf,
   type CommittedMember,
@@ -16,6 +17,7 @@ import {
 import { type ActionEvent, type PayloadName, payloadsNamedBy, requestTextOf } from '../gate/index.js';
 import {
   type CallMode,
+  DamagedEvent,
   DamagedPayload,
   decodeEvent,
   type EventEnvelope,
@@ -75,14 +77,11 @@ export class DeedEvidence {
     // A change is one event; of an action all events before the deed's own may have named what it commits to.
     const place = body.kind === 'admin' ? { from: revision, limit: 1 } : { limit: revision + 1 };
     const recorded = await this.store.readStream(stream, place);
-    const events = recorded.map((event) => decodeEvent(event));
+    // What cannot be read is missing, and hides nothing of what can.
+    const events = recorded.flatMap((event) => readable(() => [decodeEvent(event)]) ?? []);
     const openings = await this.opened(body, members, events);
-    const intent = intentIn(body, events);
-    // It names the digest of the arguments, so it is given and taken with them.
-    const [args] = openings;
-    if (intent === null || args === undefined) return openings;
-    const { member, commitment } = intent;
-    return ['absent' in args ? { member, commitment, absent: args.absent } : intent, ...openings];
+    const intent = intentOpening(body, events, openings, events.length < recorded.length);
+    return intent === null ? openings : [intent, ...openings];
   }
 
   private async opened(
@@ -104,9 +103,12 @@ export class DeedEvidence {
     const envelope = events.find(({ recorded }) => recorded.revision === source.revision);
     if (envelope === undefined) return [];
     const { event, metadata } = envelope as EventEnvelope<SealKeyEvent>;
-    const act =
-      event.type === 'SealKeyRevoked' ? await this.revocation(org as OrgId, seq, event.data) : adminActOf(envelope);
-    return act === null ? [] : [{ value: 'data', text: canonicalize(act.data), root: metadata.salt ?? null }];
+    const revoked = event.type === 'SealKeyRevoked' ? await this.revocation(org as OrgId, seq, event.data) : null;
+    const text = readable(() => {
+      const act = event.type === 'SealKeyRevoked' ? revoked : adminActOf(envelope);
+      return act && canonicalize(act.data);
+    });
+    return text === null ? [] : [{ value: 'data', text, root: metadata.salt ?? null }];
   }
 
   /** A revocation names the last deed under its key, which is the nearest one before the deed of the revocation. */
@@ -115,8 +117,10 @@ export class DeedEvidence {
       const page = await this.store.readStream(streamOf('ledger', org), {
         ...{ direction: 'backwards', from: last, limit: PAGE },
       });
-      const found = page.map((deed) => decodeEvent<LedgerEvent>(deed).event.data).find((deed) => deed.kid === kid);
-      if (found !== undefined) return revocationAct(kid, reason, found);
+      const found = page
+        .map((deed) => readable(() => decodeEvent<LedgerEvent>(deed).event.data))
+        .find((deed) => deed?.kid === kid);
+      if (found) return revocationAct(kid, reason, found);
     }
     return null;
   }
@@ -125,8 +129,8 @@ export class DeedEvidence {
     const found: Candidate[] = [];
     const seen = new Set<string>();
     for (const envelope of events as readonly EventEnvelope<ActionEvent>[]) {
-      found.push(...wordsIn(envelope));
-      for (const name of payloadsNamedBy(envelope.event) ?? []) {
+      found.push(...(readable(() => wordsIn(envelope)) ?? []));
+      for (const name of readable(() => payloadsNamedBy(envelope.event)) ?? []) {
         if (seen.has(`${name.kind} ${name.digest}`)) continue;
         seen.add(`${name.kind} ${name.digest}`);
         found.push(...(await this.storedUnder(name, envelope.event.data.action, events)));
@@ -146,6 +150,37 @@ export class DeedEvidence {
     return [...stored.salts, null].flatMap((root) => texts.map(({ value, text }) => ({ value, text, root })));
   }
 }
+
+/**
+ * What this gives; null where it stumbles over an event that is not as it was written. Of evidence that is no reason to give
+ * none: each value is held against its deed, and what is left out is listed.
+ */
+export const readable = <Result>(read: () => Result): Result | null => {
+  try {
+    return read();
+  } catch (error) {
+    if (UNREADABLE.some((kind) => error instanceof kind)) return null;
+    throw error;
+  }
+};
+
+const UNREADABLE = [DamagedEvent, TypeError, CanonicalizationError];
+
+/** It names the digest of the arguments, so it is given and taken with them. Null where the call had none. */
+const intentOpening = (
+  body: DeedBody,
+  events: readonly EventEnvelope[],
+  [args]: readonly Opening[],
+  isDamaged: boolean,
+): Opening | null => {
+  const intent = readable(() => intentIn(body, events));
+  if (args === undefined) return null;
+  if (intent !== null && 'value' in args) return intent;
+  const { kind, who } = body;
+  if (intent === null && !(isDamaged && kind === 'action')) return null;
+  if (who.intent_hash === null) return null;
+  return { member: 'who.intent_hash', commitment: who.intent_hash, absent: 'absent' in args ? args.absent : 'missing' };
+};
 
 /** The signed intent that came with the call; null if there was none, or a version recorded it that kept its hash alone. */
 const intentIn = ({ kind, who }: DeedBody, [first]: readonly EventEnvelope[]): Opening | null => {

@@ -2,6 +2,7 @@ import {
   type BundleEvidence,
   canonicalBytes,
   type DeedBody,
+  DeedBodyError,
   type Digest,
   digestOf,
   encodePayloadLine,
@@ -15,7 +16,7 @@ import type { ConnectorEvent } from '../connectors/index.js';
 import { decodeEvent, type DomainEvent, type EventStore, type OrgId, streamOf, type UserId } from '../kernel/index.js';
 import type { NamesOfPeople } from '../people/index.js';
 import type { PolicyEvent } from '../policies/index.js';
-import type { DeedEvidence, Opening } from './deed-evidence.js';
+import { type DeedEvidence, type Opening, readable } from './deed-evidence.js';
 import { NamedInDeeds } from './named-in-deeds.js';
 
 const INTENT_MEMBER = 'who.intent_hash';
@@ -37,7 +38,9 @@ export class ExportedEvidence implements BundleEvidence {
 
   /** @throws {StoreUnavailable} */
   async of(deed: SealedDeed): Promise<readonly Uint8Array[]> {
-    const body = parseDeedBody(deed.body);
+    const body = bodyOf(deed);
+    // Its members are not known; the bundle's own verdict is that it is broken here.
+    if (body === null) return [];
     this.#named.see(body);
     const openings = await this.evidence.of(body);
     const documents: PayloadLine[] = [];
@@ -70,13 +73,8 @@ export class ExportedEvidence implements BundleEvidence {
     if (admin === null || !DOCUMENTED.includes(admin.action)) return [];
     const [recorded] = await this.store.readStream(source.stream, { from: source.revision, limit: 1 });
     if (recorded?.revision !== source.revision) return [];
-    const { event } = decodeEvent<PolicyEvent | ConnectorEvent>(recorded);
-    const line = { kind: 'document' as const, seq, signature: null };
-    if (event.type === 'PolicyVersionAdded') return [{ ...line, ...policyText(event.data) }];
-    if (event.type !== 'ConnectorCreated' && event.type !== 'ConnectorUpdated') return [];
-    const { config, config_hash: digest } = event.data;
-    if (config === undefined || digest === undefined) return [];
-    return [{ ...line, document: 'connector_config', digest, value: canonicalBytes(config) }];
+    const document = readable(() => documentIn(decodeEvent<PolicyEvent | ConnectorEvent>(recorded).event));
+    return document === null ? [] : [{ kind: 'document' as const, seq, signature: null, ...document }];
   }
 
   private async told(): Promise<readonly PayloadLine[]> {
@@ -84,14 +82,16 @@ export class ExportedEvidence implements BundleEvidence {
     for (const [agent, kids] of this.#named.untoldIntentKeys) {
       for (const { type, data } of await this.eventsOf<AgentEvent>('agent', agent)) {
         if (type !== 'AgentIntentKeyAdded' || !kids.has(data.kid)) continue;
-        const value = canonicalBytes({ agent, public_key: data.public_key });
+        const value = readable(() => canonicalBytes({ agent, public_key: data.public_key }));
+        if (value === null) continue;
         lines.push({ kind: 'told', document: 'intent_key', id: data.kid, digest: digestOf(value), value });
       }
     }
     for (const [policy, versions] of this.#named.untoldVersions) {
       for (const { type, data } of await this.eventsOf<PolicyEvent>('policy', policy)) {
         if (type !== 'PolicyVersionAdded' || !versions.has(data.version_id)) continue;
-        lines.push({ kind: 'told', id: data.version_id, ...policyText(data) });
+        const text = readable(() => policyText(data));
+        if (text !== null) lines.push({ kind: 'told', id: data.version_id, ...text });
       }
     }
     return inOrder(lines, ({ document, id }) => `${document} ${id}`);
@@ -114,24 +114,46 @@ export class ExportedEvidence implements BundleEvidence {
     const lines: (PayloadLine & { readonly kind: 'name' })[] = [];
     for (const id of ids) {
       const [recorded] = await this.store.readStream(streamOf(category, id), { limit: 1 });
-      const data = recorded && (decodeEvent<Event>(recorded).event.data as { readonly name?: string });
-      if (data?.name !== undefined) lines.push({ kind: 'name', type: category, id, name: data.name });
+      const data =
+        recorded && readable(() => decodeEvent<Event>(recorded).event.data as { readonly name?: string } | null);
+      if (typeof data?.name === 'string') lines.push({ kind: 'name', type: category, id, name: data.name });
     }
     return lines;
   }
 
   private async eventsOf<Event extends DomainEvent>(category: string, id: string): Promise<readonly Event[]> {
     const recorded = await this.store.readStream(streamOf(category, id));
-    return recorded.map((event) => decodeEvent<Event>(event).event);
+    return recorded.flatMap((event) => readable(() => [decodeEvent<Event>(event).event]) ?? []);
   }
+}
+
+const bodyOf = ({ body }: SealedDeed): DeedBody | null => {
+  try {
+    return parseDeedBody(body);
+  } catch (error) {
+    if (error instanceof DeedBodyError) return null;
+    throw error;
+  }
+};
+
+/** What the event of a change names by its digest. */
+const documentIn = (event: PolicyEvent | ConnectorEvent): NamedDocument | null => {
+  if (event.type === 'PolicyVersionAdded') return policyText(event.data);
+  if (event.type !== 'ConnectorCreated' && event.type !== 'ConnectorUpdated') return null;
+  const { config, config_hash: digest } = event.data;
+  if (config === undefined || digest === undefined) return null;
+  return { document: 'connector_config', digest, value: canonicalBytes(config) };
+};
+
+interface NamedDocument {
+  readonly document: string;
+  readonly digest: Digest;
+  readonly value: Uint8Array;
 }
 
 const DOCUMENTED: readonly string[] = ['policy.version_added', 'connector.created', 'connector.updated'];
 
-const policyText = (data: {
-  readonly source: string;
-  readonly source_hash: Digest;
-}): { readonly document: string; readonly digest: Digest; readonly value: Uint8Array } => ({
+const policyText = (data: { readonly source: string; readonly source_hash: Digest }): NamedDocument => ({
   document: 'policy_source',
   digest: data.source_hash,
   value: canonicalBytes(data.source),
