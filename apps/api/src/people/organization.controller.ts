@@ -2,11 +2,18 @@ import { Body, Controller, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { JsonObject } from '#libs/crypto';
 import { StartOrganization, StopOrganization } from '#libs/domain/agents/handlers';
-import { checkedName, type CommandMetadata, DomainError, streamOf } from '#libs/domain/kernel';
-import { checkedTimezone, type LivingOrganization, Members, organizationDecider } from '#libs/domain/people';
+import { checkedName, type CommandMetadata, DomainError, streamOf, type Timestamp } from '#libs/domain/kernel';
+import {
+  checkedTimezone,
+  type LivingOrganization,
+  Members,
+  organizationDecider,
+  requireRecentSignIn,
+} from '#libs/domain/people';
 import { UpdateOrganization } from '#libs/domain/people/handlers';
 import { CHANGE, OWN, READ } from '../control-plane.js';
 import { ApiVersions } from '../http/api-versions.js';
+import type { Principal } from '../http/authenticator.port.js';
 import type { Exchange } from '../http/exchange.js';
 import { RequestContext } from '../http/parameters.js';
 import { Route } from '../http/route.decorator.js';
@@ -14,6 +21,16 @@ import { ChangeDeeds } from '../ledger/change-deeds.js';
 import { CountActionsInFlight } from './count-actions-in-flight.query-handler.js';
 import { organizationView } from './member.view.js';
 import { SwitchOrganizationBody, UpdateOrganizationBody } from './organization.dto.js';
+
+/**
+ * Rule PEOPLE-13. From then on a yes counts that nobody's device signed, so it takes more than a session that was left open. Only an
+ * owner may say so, whom the organization itself judges; no key may.
+ * @throws {DomainError} recent_sign_in_required
+ */
+const requireRecentToLoosen = (caller: Principal, now: Timestamp): void => {
+  if (caller.kind !== 'person' || caller.role !== 'owner') return;
+  if (caller.session.organization.approvals?.signed === true) requireRecentSignIn(caller.session.row, Date.parse(now));
+};
 
 /** The organization of whoever calls. */
 @Controller('v1/org')
@@ -45,6 +62,7 @@ export class OrganizationController {
       ...(approvals === undefined ? {} : { approvals }),
     };
     const metadata = exchange.commandMetadata();
+    if (approvals?.signed === false) requireRecentToLoosen(exchange.caller, metadata.now);
     return this.changed(
       await this.commands.execute(new UpdateOrganization(exchange.caller.org, changes, metadata)),
       metadata,

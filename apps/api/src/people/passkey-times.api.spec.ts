@@ -28,6 +28,27 @@ const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<R
   }
 };
 
+describe('that approvals need no passkey any more is said by an owner who signed in less than ten minutes ago', () => {
+  const set = (signed: boolean, change: object = {}) =>
+    owner.send('PATCH', '/v1/org', { approvals: { signed }, ...change });
+
+  it('and not by a session that was left open', async () => {
+    expect(await later(11 * MINUTE, () => set(true))).toMatchObject({ status: 200 });
+    expect(await later(10 * MINUTE, () => set(false, { name: 'Changed with it' }))).toMatchObject(TOO_OLD);
+    const { json } = await owner.send('GET', '/v1/org');
+    expect(json).toMatchObject({ approvals: { signed: true } });
+    expect(json['name']).not.toBe('Changed with it');
+    expect(
+      await later(11 * MINUTE, () => owner.send('PATCH', '/v1/org', { approvals: { mail: 'review_only' } })),
+    ).toMatchObject({
+      status: 200,
+    });
+    expect(await later(9 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
+    // It is off already.
+    expect(await later(11 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
+  });
+});
+
 const TOO_OLD = { status: 403, error: { code: 'recent_sign_in_required', type: 'permission_error', param: null } };
 
 describe('a passkey is registered by who signed in less than ten minutes ago', () => {

@@ -1970,7 +1970,7 @@ export interface paths {
         /**
          * Change settings of the organization
          * @description `name` and `timezone` are an admin's to change, the others an owner's. Seals the admin deed `org.updated`; where nothing
-         *     changed, `deed` is null.
+         *     changed, `deed` is null. To switch `approvals.signed` off needs a sign-in of the last 10 minutes.
          */
         patch: operations["updateOrganization"];
         trace?: never;
