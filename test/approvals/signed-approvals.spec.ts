@@ -1,7 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalize, commitUnder, digestOf, type PasskeyAssertion } from '#libs/crypto';
-import { approvalOf, type LivingAction, SignedDecisions } from '#libs/domain/gate';
-import { DomainError, idOf, type ActionId } from '#libs/domain/kernel';
+import { approvalOf, type LivingAction, type PayloadRows, PayloadSweeper, SignedDecisions } from '#libs/domain/gate';
+import {
+  decodeEvent,
+  DomainError,
+  EVENT_SCHEMA_VERSION,
+  type EventStore,
+  FIRST_EVENT_SCHEMA,
+  idOf,
+  type ActionId,
+  type RecordedEvent,
+  SIGNED_DECISION_SCHEMA,
+  UnknownEventType,
+} from '#libs/domain/kernel';
 import type { PasskeyId } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { WebAuthnVerifier } from '#libs/infra/people';
@@ -58,6 +69,14 @@ const refusal = (decided: Promise<unknown>): Promise<string> =>
     () => 'none',
     (error: Error) => (error instanceof DomainError ? error.code : error.message),
   );
+
+/** Of the events that follow the question, by their types. */
+const schemasOf = async (id: ActionId): Promise<readonly (readonly [string, number])[]> => {
+  const recorded = await bench.store.readStream(`action-${id}`);
+  return recorded
+    .map((event): readonly [string, number] => [event.type, decodeEvent(event).metadata.schema])
+    .filter(([type]) => type.startsWith('Approval'));
+};
 
 const signed = () =>
   new SignedDecisions({
@@ -117,6 +136,42 @@ describe('an approval that is to be signed', () => {
       ...{ value: 'assertion', digest: digestOf(body) },
       commitment: commitUnder(salt ?? '', 'assertion', body),
     });
+  });
+
+  it('is recorded in a schema that a program of the version before refuses, and nothing else is', async () => {
+    const [one, other] = [await held(), await held()];
+    await scene.approve(one, anna, { assertion: await signedBy(one, anna) });
+    await scene.deny(other, anna);
+    const [first, signedSchema] = [FIRST_EVENT_SCHEMA, SIGNED_DECISION_SCHEMA];
+    // Which every reader tells from the metadata alone, before it looks at a member (event-codec.spec.ts).
+    expect(signedSchema).toBeGreaterThan(first);
+    expect(await schemasOf(one)).toEqual([
+      ['ApprovalRequested', first],
+      ['ApprovalCountersigned', signedSchema],
+      ['ApprovalDecided', signedSchema],
+    ]);
+    expect(new Set((await schemasOf(other)).map(([, schema]) => schema))).toEqual(new Set([first]));
+  });
+
+  it('leaves what was signed alone where a program cannot read by what it is named', async () => {
+    const id = await held();
+    await scene.approve(id, anna, { assertion: await signedBy(id, anna) });
+    const newer = (event: RecordedEvent): RecordedEvent => ({
+      ...event,
+      metadata: event.metadata.replace(`"schema":${SIGNED_DECISION_SCHEMA}`, `"schema":${EVENT_SCHEMA_VERSION + 1}`),
+    });
+    const readStream: EventStore['readStream'] = async (...asked) =>
+      (await bench.store.readStream(...asked)).map(newer);
+    // As the version before sees it: every event of the decision is of a newer schema.
+    const store = Object.create(bench.store, { readStream: { value: readStream } }) as EventStore;
+    const row = { org: bench.org, owner: id, kind: 'assertion', digest: digestOf('what was signed') } as const;
+    const settled: unknown[] = [];
+    const rows = {
+      next: () => Promise.resolve({ rows: [row], cursor: null }),
+      settle: (...page: unknown[]) => Promise.resolve(settled.push(page) > 0),
+    } as unknown as PayloadRows;
+    await expect(new PayloadSweeper(store, rows, 0).sweepPage()).rejects.toBeInstanceOf(UnknownEventType);
+    expect(settled).toEqual([]);
   });
 
   it('is refused without, and nothing has changed', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  EVENT_SCHEMA_VERSION,
   appendEvents,
   FoldedStreams,
   MissingEvent,
@@ -68,10 +69,12 @@ describe('states folded from streams', () => {
 
   it('are refused if an event has a newer schema', async () => {
     await note('a', 'no_stream', 'one');
-    const metadata = JSON.stringify({ org: null, schema: 2 });
+    const metadata = JSON.stringify({ org: null, schema: EVENT_SCHEMA_VERSION + 1 });
     const event = { id: '00000000-0000-8000-8000-000000000001', type: 'Noted', data: '{"text":7}', metadata };
     await store.append({ stream: 'notebook-a', expectedRevision: 0, events: [event] });
-    await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow('type Noted in schema 2');
+    await expect(new FoldedStreams(store).load(ref('a'))).rejects.toThrow(
+      `type Noted in schema ${EVENT_SCHEMA_VERSION + 1}`,
+    );
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  EVENT_SCHEMA_VERSION,
   decodeEvent,
   START,
   streamOf,
@@ -160,7 +161,7 @@ describe('an event before the deed’s own event in the log', () => {
   it.each([
     ['an action by an event of a type that this version does not know', { type: 'ActionCancelled' }],
     ['an action by an event that nobody can read', { metadata: 'no JSON' }],
-    ['an event of a newer schema', { type: 'LateReport', schema: 2 }],
+    ['an event of a newer schema', { type: 'LateReport', schema: EVENT_SCHEMA_VERSION + 1 }],
   ])('comes first where it may seal %s', async (_, change: Partial<NewEvent> & { schema?: number }) => {
     const { type = 'LateReport', schema = 1, ...changes } = change;
     const before = await bench.recordAction(newOrg(), 'refused').then(end);

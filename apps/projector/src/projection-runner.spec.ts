@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import type { ActionEvent } from '#libs/domain/gate';
-import { type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
+import { EVENT_SCHEMA_VERSION, type EventStore, type Logger, StoreUnavailable } from '#libs/domain/kernel';
 import { MemoryEventStore } from '#libs/infra/event-store';
 import { ActionRow, LocalProjections, ProjectionDatabase } from '#libs/infra/read-models';
 import type { DataSource } from 'typeorm';
@@ -245,7 +245,7 @@ describe('projection runner', () => {
 
   it.each([
     ['an unknown type', 'unknown_type', { type: 'ActionTeleported' }],
-    ['a newer schema', 'newer_schema', { metadata: '{"schema":2}' }],
+    ['a newer schema', 'newer_schema', { metadata: `{"schema":${EVENT_SCHEMA_VERSION + 1}}` }],
     ['data that is no JSON', 'corrupt', { data: '{"action":' }],
   ])(
     'stops before an event of %s, says which at each retry, and projects what stands before it',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecordedEvent } from '#libs/domain/kernel';
+import { EVENT_SCHEMA_VERSION, type RecordedEvent } from '#libs/domain/kernel';
 import { readableEvents } from '../projection.js';
 import { deedsProjection } from '../ledger/deeds.projection.js';
 import { READ_ONCE } from './read-once.js';
@@ -56,7 +56,7 @@ describe('an event that is read once', () => {
   });
 
   it.each([
-    ['newer_schema', recordedWith(TEXTS[0]!.replace('"schema":1', '"schema":2'))],
+    ['newer_schema', recordedWith(TEXTS[0]!.replace('"schema":1', `"schema":${EVENT_SCHEMA_VERSION + 1}`))],
     ['corrupt', recordedWith(TEXTS[0]!.slice(0, -1))],
     ['corrupt', recordedWith(TEXTS[0]!.replace('command', 'com\nmand'))],
     ['corrupt', recordedWith(TEXTS[0]!, '{"org":')],

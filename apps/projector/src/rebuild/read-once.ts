@@ -1,5 +1,5 @@
 import {
-  EVENT_SCHEMA_VERSION,
+  FIRST_EVENT_SCHEMA,
   type DomainEvent,
   type EventEnvelope,
   type EventMetadata,
@@ -10,10 +10,10 @@ import type { EventReader } from '../projection.js';
 /** A JSON string without escapes: no quote, backslash or control character is in it. */
 const TEXT = /"[^"\\\u0000-\u001F]*"/.source;
 const TEXT_OR_NULL = `(?:${TEXT}|null)`;
-/** As this version writes it. What matches is JSON, and of this version's schema; nothing else is claimed of it. */
+/** As most are written. What matches is JSON, and of the first schema; nothing else is claimed of it. */
 const ORDINARY_METADATA = new RegExp(
   `^\\{"org":${TEXT_OR_NULL},"actor":\\{"type":${TEXT},"id":${TEXT_OR_NULL}\\},"request_id":${TEXT_OR_NULL},` +
-    `"causation":${TEXT},"correlation":${TEXT},"schema":${EVENT_SCHEMA_VERSION},"at":${TEXT}` +
+    `"causation":${TEXT},"correlation":${TEXT},"schema":${FIRST_EVENT_SCHEMA},"at":${TEXT}` +
     `(?:,"source":\\{"stream":${TEXT},"revision":(?:0|[1-9][0-9]*),"event_id":${TEXT}\\})?\\}$`,
 );
 
@@ -36,5 +36,5 @@ class EventReadOnce implements EventEnvelope {
 export const READ_ONCE: EventReader = {
   decode: (recorded) => new EventReadOnce(recorded),
   schemaOf: (envelope) =>
-    ORDINARY_METADATA.test(envelope.recorded.metadata) ? EVENT_SCHEMA_VERSION : envelope.metadata.schema,
+    ORDINARY_METADATA.test(envelope.recorded.metadata) ? FIRST_EVENT_SCHEMA : envelope.metadata.schema,
 };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  EVENT_SCHEMA_VERSION,
   appendEvents,
   decodeEvent,
   ONLY_STREAM,
@@ -214,7 +215,7 @@ describe('an organization that cannot be sealed', () => {
     ['changes what it knows', 'agent-agt_one', 'AgentRenamed', 1],
     ['begins an action', 'action-act_one', 'ActionProposed', 1],
     ['is of a kind of stream that it does not know', 'mandate-mdt_one', 'MandateGiven', 1],
-    ['is of a newer schema', 'agent-agt_two', 'AgentStopped', 2],
+    ['is of a newer schema', 'agent-agt_two', 'AgentStopped', EVENT_SCHEMA_VERSION + 1],
   ])(
     'because of an event of a newer version that %s is parked, as that version may give the event a deed',
     async (_, stream, type, schema) => {

@@ -4,7 +4,7 @@ import { categoryOf, type Decider } from './decider.js';
 import { DomainError } from './domain-error.js';
 import {
   encodeEvents,
-  EVENT_SCHEMA_VERSION,
+  FIRST_EVENT_SCHEMA,
   recordedAt,
   type DomainEvent,
   type EventEnvelope,
@@ -84,7 +84,7 @@ export const eventMetadata = (metadata: CommandMetadata): EventMetadata => ({
   request_id: metadata.requestId,
   causation: metadata.commandId,
   correlation: metadata.correlation ?? metadata.commandId,
-  schema: EVENT_SCHEMA_VERSION,
+  schema: metadata.schema ?? FIRST_EVENT_SCHEMA,
   at: metadata.now,
   ...(metadata.salt === undefined ? {} : { salt: metadata.salt }),
 });

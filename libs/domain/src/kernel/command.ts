@@ -39,4 +39,6 @@ export interface CommandMetadata {
   readonly now: Timestamp;
   /** Of events whose handler commits to a part of them itself. Else an append that needs a salt takes a new one. */
   readonly salt?: Salt;
+  /** Of an append that an older version would misread. Default: the first, which every version knows. */
+  readonly schema?: number;
 }

@@ -4,8 +4,20 @@ import type { NewEvent, Position, RecordedEvent } from './event-store.port.js';
 import type { Actor } from './command.js';
 import { parseTimestamp } from './timestamp.js';
 
-/** Increased when the meaning of an event's data changes; upcasters convert older events (docs/add-an-event.md). */
-export const EVENT_SCHEMA_VERSION = 1;
+/**
+ * The newest schema that this version knows. Increased when the meaning of an event's data changes; upcasters convert older
+ * events (docs/add-an-event.md).
+ */
+export const EVENT_SCHEMA_VERSION = 2;
+
+/** Of all events that a program of the first version understands whole. */
+export const FIRST_EVENT_SCHEMA = 1;
+
+/**
+ * Of an append with a decision that a person's passkey signed. To a program that knows the first schema alone, the digest of
+ * what was signed would be a member to pass over: it would seal a deed without it, and sweep up what it names.
+ */
+export const SIGNED_DECISION_SCHEMA = 2;
 
 /**
  * The log holds an event whose type or schema this build does not know. A fold without that event would give a wrong

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newEvent } from '../../../../test/support/new-event.js';
-import { UnknownEventType } from '#libs/domain/kernel';
+import { EVENT_SCHEMA_VERSION, UnknownEventType } from '#libs/domain/kernel';
 import { MemoryEventStore } from './memory/memory-event-store.js';
 import { ForeignStore, knownStoreIdOf } from './store-id.js';
 
@@ -26,7 +26,11 @@ describe('the id of a store', () => {
 
   it('is not read from an event that a newer version wrote', async () => {
     const store = new MemoryEventStore();
-    const newer = newEvent({ type: 'StoreCreated', data: '{"name":"north"}', metadata: '{"schema":2}' });
+    const newer = newEvent({
+      type: 'StoreCreated',
+      data: '{"name":"north"}',
+      metadata: `{"schema":${EVENT_SCHEMA_VERSION + 1}}`,
+    });
     await store.append({ stream: 'store', expectedRevision: 'no_stream', events: [newer] });
     await expect(knownStoreIdOf(store)).rejects.toBeInstanceOf(UnknownEventType);
   });

@@ -5,8 +5,10 @@ import {
   Bus,
   DomainError,
   failpoint,
+  FIRST_EVENT_SCHEMA,
   RequirementMoved,
   RevisionConflict,
+  SIGNED_DECISION_SCHEMA,
   SYSTEM,
   type Append,
   type AppendResult,
@@ -109,7 +111,8 @@ export class DecideApprovalHandler implements ICommandHandler<DecideApproval> {
     held: HeldAssertion | null,
   ): Promise<CommandResult<Action> | null> {
     const { submission } = review.action;
-    const metadata = { ...command.metadata, correlation: submission.action, salt: newSalt() };
+    const schema = held === null ? FIRST_EVENT_SCHEMA : SIGNED_DECISION_SCHEMA;
+    const metadata = { ...command.metadata, correlation: submission.action, salt: newSalt(), schema };
     const payload = payloadOf(review);
     const kept = held && (await this.signed.keep(review, held));
     const actionCommand = answerCommandOf(command, review, metadata, { payload, kept });
