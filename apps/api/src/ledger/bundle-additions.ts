@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { BundleAdditions, BundleRange } from '#libs/crypto';
 import { EventStore, type OrgId } from '#libs/domain/kernel';
-import { BundleCheckpoints, DeedEvidence, ExportedEvidence } from '#libs/domain/ledger';
+import { BundleCheckpoints, type BundleSigning, DeedEvidence, ExportedEvidence } from '#libs/domain/ledger';
 import { NamesOfPeople } from '#libs/domain/people';
 
 /** What a bundle of the second format holds behind its deeds. */
@@ -19,8 +19,10 @@ export class BundleAdditionsOf {
     org: OrgId,
     { first_seq: first, last_seq: last }: BundleRange,
     hasEvidence: boolean,
+    signing: BundleSigning,
   ): Promise<BundleAdditions> {
-    const checkpoint = first === null || last === null ? null : await this.checkpoints.covering(org, { first, last });
+    const checkpoint =
+      first === null || last === null ? null : await this.checkpoints.covering(org, { first, last }, signing);
     const evidence = hasEvidence ? new ExportedEvidence(org, this.evidence, this.store, this.people) : null;
     return { checkpoint, evidence };
   }

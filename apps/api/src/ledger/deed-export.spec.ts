@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 const bundle = async (): Promise<Readable> => {
-  const { content } = await exports.prepare(org, {});
+  const { content } = await exports.prepare(org, {}, 'never');
   store.deedsRead = 0;
   return Readable.from(writeBundle(content), { objectMode: false });
 };

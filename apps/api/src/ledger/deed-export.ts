@@ -8,7 +8,13 @@ import {
   type SealedDeed,
 } from '#libs/crypto';
 import { Clock, failpoint, StoreUnavailable, timestampOf, type OrgId, type Timestamp } from '#libs/domain/kernel';
-import { LedgerReader, SealKeyAdministration, sealKeyEntries, type StoredDeed } from '#libs/domain/ledger';
+import {
+  type BundleSigning,
+  LedgerReader,
+  SealKeyAdministration,
+  sealKeyEntries,
+  type StoredDeed,
+} from '#libs/domain/ledger';
 import { BuildFacts } from '#libs/infra/runtime';
 import { queryProblem } from '../http/query-string.js';
 import { instantAtOrAfter } from '../lists/filter-values.js';
@@ -43,8 +49,11 @@ export class DeedExport {
     private readonly build: BuildFacts,
   ) {}
 
-  /** @throws {DomainError} `validation_failed` with `param` `from`, `to` or `format` */
-  async prepare(org: OrgId, request: ExportRequest): Promise<PreparedExport> {
+  /**
+   * @param signing whether a checkpoint is signed for deeds that none covers yet
+   * @throws {DomainError} `validation_failed` with `param` `from`, `to` or `format`
+   */
+  async prepare(org: OrgId, request: ExportRequest, signing: BundleSigning): Promise<PreparedExport> {
     const from = request.from === undefined ? null : instantAtOrAfter('from', request.from);
     const to = request.to === undefined ? null : instantAtOrAfter('to', request.to);
     if (from !== null && to !== null && from >= to) throw queryProblem('to', 'must be later than from');
@@ -59,7 +68,8 @@ export class DeedExport {
     const { first_seq: first, last_seq: last } = range;
     const deeds = (): AsyncIterable<SealedDeed> => sealedDeeds(this.ledger.deeds(org, first ?? 1, last ?? 0));
     const span = first === null || last === null ? 'none' : `${first}-${last}`;
-    const additions = format === FIRST_BUNDLE_VERSION ? null : await this.additions.of(org, range, hasEvidence);
+    const additions =
+      format === FIRST_BUNDLE_VERSION ? null : await this.additions.of(org, range, hasEvidence, signing);
     const content = { range, keys, deeds, ...(additions && { additions }) };
     return { content, format, hasEvidence, fileName: `${hasEvidence ? 'evidence' : 'deeds'}-${org}-${span}.tar.gz` };
   }

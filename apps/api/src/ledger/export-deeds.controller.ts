@@ -5,7 +5,7 @@ import { IsIn, IsString } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { BUNDLE_MEDIA_TYPE, BUNDLE_VERSION, type BundleVersion, FIRST_BUNDLE_VERSION, writeBundle } from '#libs/crypto';
 import { Logger } from '#libs/domain/kernel';
-import { ExportEvidence, StartExport } from '#libs/domain/ledger';
+import { type BundleSigning, ExportEvidence, StartExport } from '#libs/domain/ledger';
 import { isAtLeast } from '#libs/domain/people';
 import type { Principal } from '../http/authenticator.port.js';
 import type { Exchange } from '../http/exchange.js';
@@ -65,9 +65,10 @@ export class ExportDeedsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (query.evidence === 'true') requireAdmin(exchange.caller);
-    const prepared = await this.exports.prepare(exchange.caller.org, query);
-    const { content, fileName } = prepared;
     const isAsked = exchange.request.method !== 'HEAD';
+    const signing = isAsked ? signingFor(exchange.caller) : 'never';
+    const prepared = await this.exports.prepare(exchange.caller.org, query, signing);
+    const { content, fileName } = prepared;
     if (isAsked) await this.record(prepared, exchange);
     void reply
       .header('Content-Type', BUNDLE_MEDIA_TYPE)
@@ -91,6 +92,12 @@ export class ExportDeedsController {
     if (hasEvidence) await this.commands.execute(new ExportEvidence({ ...range, format }, metadata));
   }
 }
+
+/** Who only reads makes nothing that the worker would not have made by then; who may make a checkpoint has it at once. */
+const signingFor = (caller: Principal): BundleSigning => {
+  if (caller.kind === 'agent') return 'when_late';
+  return caller.kind === 'person' && !isAtLeast(caller.role, 'admin') ? 'when_late' : 'at_once';
+};
 
 /** As the evidence of one deed, it holds what approvers were shown and said; and all of it at once is for admins. */
 const requireAdmin = (caller: Principal): void => {

@@ -44,6 +44,20 @@ const formatOf = async (bytes: Buffer): Promise<string> => {
   throw new Error('no manifest');
 };
 
+describe('HEAD /v1/deeds/export', () => {
+  const checkpoints = async (): Promise<number> =>
+    (await bench.store.readAll(START, 1_000)).filter(({ stream }) => stream.startsWith('checkpoints-')).length;
+
+  it('signs no checkpoint and seals nothing, also for an admin: nobody reads of it', async () => {
+    const path = `${bench.edge.url}${PATH}?format=service.bundle/2`;
+    const { status, headers } = await fetch(path, { method: 'HEAD', headers: bearer('admin') });
+    expect([status, headers.get('content-disposition')]).toEqual([200, expect.stringContaining('deeds-org_')]);
+    expect(await checkpoints()).toBe(0);
+    await exported('?format=service.bundle/2');
+    expect(await checkpoints()).toBe(2);
+  });
+});
+
 describe('GET /v1/deeds/export?evidence=true', () => {
   it('gives what each deed stands for, and says what it has not', async () => {
     const bytes = await exported('?evidence=true');

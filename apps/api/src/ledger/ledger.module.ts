@@ -69,9 +69,14 @@ import { StoredDeeds } from './stored-deeds.js';
     },
     {
       provide: BundleCheckpoints,
-      inject: [LedgerProofs, CheckpointMaker, Clock, Randomness],
-      useFactory: (proofs: LedgerProofs, maker: CheckpointMaker, clock: Clock, randomness: Randomness) =>
-        new SignedBundleCheckpoints(proofs, maker, clock, randomness),
+      inject: [LedgerProofs, LedgerReader, CheckpointMaker, Clock, Randomness],
+      useFactory: (
+        proofs: LedgerProofs,
+        ledger: LedgerReader,
+        maker: CheckpointMaker,
+        clock: Clock,
+        randomness: Randomness,
+      ) => new SignedBundleCheckpoints(proofs, ledger, maker, clock, randomness),
     },
     {
       provide: NamesOfPeople,

@@ -509,7 +509,8 @@ export interface paths {
         /**
          * The newest checkpoint
          * @description A signed note over the checkpoint of the organization's ledger (tlog-checkpoint): its origin, its number of deeds and the root of their
-         *     Merkle tree. 404 before the first one.
+         *     Merkle tree. 404 before the first one. The origin is `<host>/ledger/<org id>`, and with a number behind it, `/1` and so on, after a
+         *     break that an operator accepted: then take up the verifier key under the new name.
          */
         get: operations["getCheckpoint"];
         put?: never;
@@ -1385,13 +1386,24 @@ export interface paths {
         };
         /**
          * Export deeds as a bundle that verifies offline
-         * @description A gzip tar of `manifest.json`, `keys.json` and `deeds.ndjson`, streamed. The command `verify` checks it without the
-         *     service. Every key that may read deeds gets the whole range: a chain with holes proves nothing.
-         *     Before its first byte an export is recorded as the security event `export.started`; where it cannot be, it does not begin.
+         * @description A gzip tar, streamed, which the command `verify` and the page `/verify.html` check without the service. Everybody who may
+         *     read deeds gets all deeds of the range: a chain with holes proves nothing. Before its first byte an export is recorded as the
+         *     security event `export.started`; where it cannot be, it does not begin.
          *
-         *     With `evidence` it also holds what the deeds stand for: arguments, results, what approvers were shown and said, texts of
-         *     policies, each with the salt by which anybody can check it, as far as retention has not taken it. That is for admins and
-         *     owners alone, and is sealed as the admin deed `evidence.exported`, which is recorded before the first byte goes out.
+         *     | `format` | holds | for |
+         *     |---|---|---|
+         *     | `service.bundle/1`, the default without `evidence` | `manifest.json`, `keys.json`, `deeds.ndjson` | viewers and above, agents' keys |
+         *     | `service.bundle/2`, the default with `evidence` | these; `checkpoint.txt` and `range.json`, where a checkpoint covers the last deed of the range; with `evidence`, `payloads.ndjson` | the same; with `evidence` admins and owners alone, no agent's key |
+         *
+         *     `payloads.ndjson` says what the deeds stand for: arguments, results, what approvers were shown, said and signed by a passkey,
+         *     signed intents, texts of policies, each with the salt by which anybody can check it. What retention has taken is listed as
+         *     `removed`, and what the service should have and cannot give as `missing`. Names of people and agents, and texts from before the
+         *     range, stand there as the service's word. An export with evidence is sealed as the admin deed `evidence.exported`, which is
+         *     recorded before the first byte goes out.
+         *
+         *     Where the newest checkpoint does not cover the range yet, one is signed for admins and owners at once. For everybody else none is
+         *     signed while the worker still has the time to, two minutes: a bundle to the newest deed may then come without one. Ask again,
+         *     or leave out the last minutes by `to`. HEAD answers as GET does and signs, seals and records nothing.
          */
         get: operations["exportDeeds"];
         put?: never;
@@ -3255,7 +3267,10 @@ export interface components {
         Checkpoint: {
             /** @constant */
             object: "checkpoint";
-            /** @description The identity of the tree, `<host>/ledger/<org id>`. */
+            /**
+             * @description The identity of the tree, `<host>/ledger/<org id>`. After a break that an operator accepted `/1` and so on behind it: a number that never
+             *     comes twice. Another tree, so a checkpoint of it continues none of the one before.
+             */
             origin: string;
             /** @description The number of deeds. */
             size: number;
@@ -9625,8 +9640,8 @@ export interface operations {
                 /** @description Deeds issued before this instant. Left out, to the last. */
                 to?: components["schemas"]["Timestamp"];
                 /**
-                 * @description The format of the bundle. Left out, `service.bundle/1`, which every version of `verify` reads, and with `evidence`
-                 *     `service.bundle/2`. The second one also holds the checkpoint that covers the deeds, where there is one.
+                 * @description The format of the bundle, as above. Left out, `service.bundle/1`, which every version of `verify` reads, and with `evidence`
+                 *     `service.bundle/2`, the only one that has a place for it.
                  */
                 format?: "service.bundle/1" | "service.bundle/2";
                 /** @description Also what the deeds stand for. Needs the role admin; no agent’s key may. */

@@ -8,7 +8,7 @@ export * from './checkpoint-maker.js';
 export * from './checkpoint.events.js';
 export * from './checkpoint.ports.js';
 export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';
-export { BundleCheckpoints, SignedBundleCheckpoints } from './bundle-checkpoints.js';
+export { BundleCheckpoints, type BundleSigning, SignedBundleCheckpoints } from './bundle-checkpoints.js';
 export * from './compose-deed.js';
 export { aboutOf, type DeedAbout } from './deed-about.js';
 export { DeedEvidence, type Opening } from './deed-evidence.js';
