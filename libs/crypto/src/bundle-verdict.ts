@@ -43,8 +43,8 @@ export interface KeyUse {
  * `keys_from`: whose windows and revocations the keys were judged by. No signature covers those of keys.json, and a
  * revocation after the export is not in it. `end_from`: whose word it is that the chain reaches `last_seq` and ends there:
  * the reader's when one of the heads given stands there or later; that of the witnesses when enough of those that the reader
- * asks have cosigned a checkpoint whose last deed it is. `evidence`: what payloads.ndjson gives, when all of it was judged;
- * `approvals`: of how many decisions of people it proves that a device of the person signed them.
+ * asks have cosigned a checkpoint whose last deed it is, which is the end as of that checkpoint alone. `evidence`: what
+ * payloads.ndjson gives, when all of it was judged; `approvals`: of how many decisions of people it proves that a device of the person signed them.
  */
 export interface BundleVerdict extends CheckpointWords {
   readonly object: 'bundle_verdict';

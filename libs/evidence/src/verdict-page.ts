@@ -94,7 +94,13 @@ const approvalsOf = ({ signed, unsigned, unchecked }: NonNullable<BundleVerdict[
   ],
 });
 
-const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash, exists_since }: BundleVerdict): Part[] => {
+/** What an end by the word of witnesses is: of the checkpoint in the bundle, which need not be the newest that there is. */
+export const endInWords = ({ checkpoint, exists_since }: BundleVerdict): string =>
+  `the witnessed checkpoint in this bundle, over ${(checkpoint?.size ?? 0).toLocaleString('en')} deeds, as the witnesses saw it ` +
+  (exists_since === null ? 'at no time that they say' : `at ${exists_since}`);
+
+const unprovenBy = (verdict: BundleVerdict): Part[] => {
+  const { result, keys_from, end_from, last_seq, prev_hash } = verdict;
   if (result !== 'intact') return [];
   return [
     ...fact(
@@ -114,7 +120,8 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq, prev_hash, exists_s
     ...fact(
       'end',
       end_from === 'witnesses'
-        ? `That the chain ends at seq ${last_seq ?? 0} still: it did when the witnesses saw it, ${exists_since ?? 'at no time that they say'}.`
+        ? `What was sealed behind seq ${last_seq ?? 0} since, or before somebody had it witnessed: the end is that of ` +
+            `${endInWords(verdict)}, and no later one. A newer bundle may show a later end.`
         : null,
     ),
     ...fact(

@@ -1,5 +1,5 @@
 import { gzipHeaderFault, type BundleVerdict, type VerdictReason } from '#libs/crypto';
-import { reasonSentence } from '#libs/evidence';
+import { endInWords, reasonSentence } from '#libs/evidence';
 import { facts } from '../terminal.js';
 import { layoutFault } from './layout-fault.js';
 
@@ -21,7 +21,8 @@ export const verdictText = (verdict: BundleVerdict, keys: string | undefined, be
 };
 
 /** What an intact bundle leaves open, each with what would close it. */
-const unprovenBy = ({ result, keys_from, end_from, last_seq, exists_since }: BundleVerdict): string[] => {
+const unprovenBy = (verdict: BundleVerdict): string[] => {
+  const { result, keys_from, end_from, last_seq } = verdict;
   const lines: string[] = [];
   if (result !== 'intact') return lines;
   if (keys_from === 'bundle') {
@@ -38,7 +39,8 @@ const unprovenBy = ({ result, keys_from, end_from, last_seq, exists_since }: Bun
   }
   if (end_from === 'witnesses') {
     lines.push(
-      `- that it still ends at seq ${last_seq ?? 0}: it did when the witnesses saw it, ${exists_since ?? 'at no time that they say'}`,
+      `- what was sealed behind seq ${last_seq ?? 0} since, or before somebody had it witnessed: the end is that of ${endInWords(verdict)},`,
+      '  and no later one. A newer bundle, or --head, may show a later end',
     );
   }
   return lines;
