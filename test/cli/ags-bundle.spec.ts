@@ -62,6 +62,21 @@ describe('ags bundle show', () => {
     expect(stdout).toContain(change.admin.action);
   });
 
+  it('says plainly what it did not check: the windows of keys, and who signed the checkpoint', async () => {
+    for (const args of [
+      ['show', bundle, APPROVED.action.id],
+      ['list', bundle],
+      ['find', bundle, '--text', 'Grüße'],
+    ]) {
+      const { stdout, stderr } = await run(...args, ...TRUST);
+      expect(words(stdout + stderr)).toMatch(
+        /Not checked here: when its seal keys were active .*--keys, --checkpoint-key/,
+      );
+      const { stdout: json, stderr: said } = await run(...args, ...TRUST, '--json');
+      expect(json + said).not.toContain('Not checked');
+    }
+  });
+
   it('says without pins that whose keys they are is the bundle’s own word', async () => {
     const { code, stderr } = await run('show', bundle, APPROVED.action.id);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Give --org and --pin')]);

@@ -39,6 +39,11 @@ const UNTRUSTED =
   'Checked against the keys that the bundle itself names: its hashes, links and seals hold, and whose they are is its own ' +
   'word. Give --org and --pin, as for verify, to be sure of it.\n';
 
+/** What stays open on every page, because nothing here takes it: whoever reads `bundle` must not think that it was looked at. */
+export const NOT_CHECKED_HERE =
+  'Not checked here: when its seal keys were active and that none was revoked (the bundle’s own word), and who signed its ' +
+  'checkpoint and cosigned it. `npm run ags -- verify` checks that, with --keys, --checkpoint-key and --witnesses.';
+
 /**
  * Verifies a bundle before anything of it is shown. Whom its keys belong to stays open where nobody is named.
  * @returns false: it is not intact, which has been said

@@ -23,6 +23,7 @@ import {
   bundleArgument,
   isVerified,
   manifestOf,
+  NOT_CHECKED_HERE,
   reading,
   withBundleOptions,
 } from '../bundle/bundle-options.js';
@@ -82,7 +83,9 @@ const show = async (context: CommandContext, path: string, id: string, options: 
   const view = await reading(path, (parts) => BundleView.read(parts, (deed) => isCalled(deed, action)));
   const found = view.account(action);
   if (found === null) throw new Error(`${action} was found and is not there`);
-  context.terminal.out(options.json ? `${JSON.stringify(found.account)}\n` : `${textOfPage(found.page)}\n`);
+  context.terminal.out(
+    options.json ? `${JSON.stringify(found.account)}\n` : `${textOfPage(found.page)}\n\n${NOT_CHECKED_HERE}\n`,
+  );
 };
 
 /** The action that an id leads to, or the deed of a change: its other deeds may stand before the one that was named. */
@@ -196,6 +199,8 @@ const find = async (context: CommandContext, path: string, options: FindOptions)
     }
     terminal.out(lines.take());
     if (lines.hasUnproven && options.json !== true) terminal.out(`\n${UNPROVEN_NAMES}\n`);
+    // Beside the lines, which are counted and searched.
+    if (count > 0 && options.json !== true) terminal.err(`${NOT_CHECKED_HERE}\n`);
     return count;
   });
   if (count === 0)

@@ -16,7 +16,8 @@ export const registerLedgerCompare = (ledger: Command, context: CommandContext):
         .description(
           'Compares two bundles or checkpoints of one organization: whether they are of one chain, or of two that somebody ' +
             'showed to two readers. Compares what both files hold, and no more. Needs no server, no database and no state ' +
-            'directory. Bundles are verified first; the signatures of checkpoints are not checked. Ends with 1 for a fork.',
+            'directory. Bundles are verified first, by their own key sets; the signatures of checkpoints are not checked: verify does ' +
+            'that, with --checkpoint-key and --keys. Ends with 1 for a fork.',
         )
         .summary('whether two readers were shown one ledger')
         .argument('<one>', 'a bundle or a checkpoint', fileArgument)
@@ -45,7 +46,7 @@ const compare = async (context: CommandContext, files: readonly string[], option
   if (found.result === 'fork') context.exitCode = EXIT.refused;
   present(context.terminal, options.json === true, {
     objects: [objectOf(found, one, other)],
-    text: textOf(found, one, other),
+    text: `${textOf(found, one, other)}\n\n${NOT_CHECKED}`,
   });
 };
 
@@ -54,6 +55,11 @@ const incomparable = (one: ShownLedger, other: ShownLedger): CliError =>
     'file_unusable',
     `${one.file} and ${other.file} have no deed and no size in common. Export a bundle that reaches from one to the other.`,
   );
+
+/** Two files that agree say nothing of who made them. */
+const NOT_CHECKED =
+  'Not checked here: who signed the checkpoints, and the seal keys by a key set other than the bundles’ own. ' +
+  '`npm run ags -- verify` checks that of each bundle, with --checkpoint-key and --keys.';
 
 const objectOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): object => ({
   object: 'ledger_comparison',
@@ -64,6 +70,7 @@ const objectOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger)
   fork_at: found.result === 'fork' ? found.at : null,
   fork_is_first: found.result === 'fork' ? found.isFirst : null,
   notes: [one.note, other.note],
+  checkpoint_signatures: 'not_checked',
 });
 
 const textOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): string => {

@@ -14,7 +14,8 @@ export const VerifyLine = ({ org }: { readonly org: string }) => (
     <p className={styles['note']}>
       FINGERPRINT is the fingerprint of the seal key (sha256: and 64 digits). Prefer the copy that was written down when
       the service printed it at its first start over the one that <Link href="/settings/about">this service shows</Link>{' '}
-      today.
+      today. Who has no command line opens <a href="/verify.html">/verify.html</a>, saved before from a service that he
+      trusts: it checks the same in a browser, and asks no server.
     </p>
   </>
 );
