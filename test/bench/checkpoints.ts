@@ -45,7 +45,8 @@ const measure = async ({ connectionString, eventStoreUrl }: BenchStores, profile
     database: { store, durable },
     secrets: { cipher: new VaultCipher(randomBytes(32), randomness) },
     ...{ runner: new CommandRunner(store, streams), streams, clock: new SystemClock(), randomness },
-    ...{ baseUrl: 'https://governance.example', config: { stateDir }, logger: silentLogger },
+    ...{ baseUrl: 'https://governance.example', egress: { check: () => Promise.resolve() } },
+    ...{ config: { env: 'dev', stateDir }, logger: silentLogger },
   });
   const sign = async (): Promise<number> => {
     const begun = performance.now();

@@ -22,6 +22,7 @@ import {
   type EvidenceExportEvent,
   type FileEvent,
   revocationAct,
+  type WitnessPolicyEvent,
 } from '#libs/domain/ledger';
 import type { KeyRecord, OrganizationEvent } from '#libs/domain/people';
 import type { PolicyEvent } from '#libs/domain/policies';
@@ -38,7 +39,8 @@ type Change =
   | FileEvent
   | OrganizationEvent
   | PolicyEvent
-  | WebhookEvent;
+  | WebhookEvent
+  | WitnessPolicyEvent;
 
 const [org, agent, user, membership] = [testId('org', 1), testId('agt', 2), testId('usr', 3), testId('mem', 4)];
 const [connector, policy, webhook, key] = [testId('con', 5), testId('pol', 6), testId('whk', 7), testId('key', 8)];
@@ -56,6 +58,7 @@ const ofPasskey = { ...ofMember, passkey: testId('pky', 12), user, credential: '
 const ofConnector = { org, connector, name: 'crm', at };
 const ofWebhook = { org, webhook, at };
 const ofPolicy = { org, policy, version_id, at };
+const ofWitness = { org, witness: hash, name: 'w1', vkey: 'w1+0a1b2c3d+BAAA', url: 'https://w1.example', at };
 const reason = 'because';
 const origin = `governance.example/ledger/${org}`;
 const hints = { read_only: true, destructive: false, idempotent: true, open_world: false };
@@ -130,6 +133,9 @@ const CHANGES: { readonly [Type in Change['type']]: Extract<Change, { type: Type
   CheckpointKeyAnnounced: { org, origin, kid, alg: 'Ed25519', public_key: `ed25519:${kid}`, activated_at: at, at },
   CheckpointKeyWithdrawn: { org, origin, kid, public_key: `ed25519:${kid}`, at },
   LedgerBreakAccepted: { org, origin, broken: { origin, size: 7, root: 'AAAA' }, reason, at },
+  WitnessAdded: ofWitness,
+  WitnessRemoved: ofWitness,
+  WitnessPolicyChanged: { org, quorum: 2, at },
   EvidenceExported: { org, format: 'service.bundle/2', from: null, to: at, first_seq: 3, last_seq: 9, at },
 };
 

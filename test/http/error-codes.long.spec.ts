@@ -15,7 +15,7 @@ import { GATE, SEALED_AGAIN, UNGOVERNED, UNSEALED } from './error-codes/gate.ref
 import { KEYS, spent, STOPS } from './error-codes/keys.refusals.js';
 import { pathOf, type Probe, PROBES } from './error-codes/operations.js';
 import { INSIGHTS } from './error-codes/insights.refusals.js';
-import { LEDGER } from './error-codes/ledger.refusals.js';
+import { LEDGER, WITNESS_POLICY } from './error-codes/ledger.refusals.js';
 import { INTENTS } from './error-codes/intents.refusals.js';
 import { MCP } from './error-codes/mcp.refusals.js';
 import { expectOutcome, OUTCOMES } from './error-codes/outcomes.js';
@@ -96,6 +96,7 @@ for (const group of [
   PASSKEYS,
   ...PEOPLE,
   LEDGER,
+  WITNESS_POLICY,
   LINKS_AFTER_TOO_MANY,
   CONNECTORS,
   AGENTS,

@@ -40,8 +40,8 @@ const judged = async (note: string) => {
   return judgeCheckpoint(Buffer.from(note), NO_WITNESSES, await vkeysOf(origin));
 };
 const noteOf = (made: NewestCheckpoint | null): string => made?.signed.note ?? '';
-const proofsOf = ({ journal, trees }: CheckpointProcess): LedgerProofs =>
-  new LedgerProofs(journal, trees, { ofSize: () => Promise.resolve(null) });
+const proofsOf = ({ journal, trees, policies }: CheckpointProcess): LedgerProofs =>
+  new LedgerProofs(journal, trees, { ofSize: () => Promise.resolve(null) }, policies);
 const adminActions = async (org: OrgId): Promise<readonly unknown[]> =>
   (await scene.bench.ledgerOf(org)).map((recorded) => {
     const body = JSON.parse(decodeEvent<LedgerEvent>(recorded).event.data.body) as { admin: { action: string } | null };

@@ -44,6 +44,7 @@ import {
   RetentionReach,
   SealKeyAdministration,
   type Sealer,
+  WitnessPolicies,
 } from '#libs/domain/ledger';
 import { checkpointsOf } from '#libs/infra/deployment';
 import { organizationDecider, PeopleDirectory } from '#libs/domain/people';
@@ -251,17 +252,22 @@ export class ApiBench {
     const clock = new SystemClock();
     const cipher = new VaultCipher(randomBytes(32), randomness);
     const vault = new PostgresVault(this.pool, cipher);
+    const egress = new EgressDoor(this.door);
     const checkpoints = checkpointsOf({
       database: { store, durable: this.pool },
       ...{ secrets: { cipher }, runner, streams, clock, randomness, baseUrl: 'https://ags.example.com' },
-      ...{ config: { stateDir: this.stateDir }, logger: this.logger },
+      egress,
+      config: {
+        env: this.door === CLOSED_DOOR ? ('production' as const) : ('dev' as const),
+        stateDir: this.stateDir,
+      },
+      logger: this.logger,
     });
     const people = new PostgresPeopleDirectory(
       this.pool,
       new PepperSignInHasher(randomBytes(32)),
       new SealedAddresses(cipher),
     );
-    const egress = new EgressDoor(this.door);
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
     const recorder = new ToolRecorder(connectors, definitions, { clock, randomness });
@@ -297,6 +303,7 @@ export class ApiBench {
       { provide: LedgerTrees, useValue: checkpoints.trees },
       { provide: BrokenLedgers, useValue: checkpoints.broken },
       { provide: CheckpointMaker, useValue: checkpoints.maker },
+      { provide: WitnessPolicies, useValue: checkpoints.policies },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
       { provide: ConnectorStreams, useValue: connectors },

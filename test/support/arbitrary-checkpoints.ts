@@ -1,5 +1,6 @@
 import { type Timestamp, timestampOf } from '#libs/domain/kernel';
-import type { CheckpointEvent } from '#libs/domain/ledger';
+import type { CheckpointEvent, WitnessPolicyEvent } from '#libs/domain/ledger';
+import { digestOf } from '#libs/crypto';
 import fc from 'fast-check';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { testId } from './given-log.js';
@@ -26,6 +27,22 @@ export const checkpointStream = (text: fc.Arbitrary<string>): fc.Arbitrary<Arbit
   };
   return fc.array(anyOf(events), { minLength: 1, maxLength: 6 }).map((made) => ({
     stream: `checkpoints-${org}`,
+    events: made,
+  }));
+};
+
+/** Who was asked to cosign it, with any text in what they are called. */
+export const witnessPolicyStream = (text: fc.Arbitrary<string>): fc.Arbitrary<ArbitraryStream> => {
+  const org = testId('org', 1);
+  const about = { org: fc.constant(org), at: instant };
+  const witness = { witness: text.map((key) => digestOf(key)), name: text, vkey: text, url: text };
+  const events: EventArbitraries<WitnessPolicyEvent> = {
+    WitnessAdded: fc.record({ ...about, ...witness }),
+    WitnessRemoved: fc.record({ ...about, ...witness }),
+    WitnessPolicyChanged: fc.record({ ...about, quorum: fc.nat(8) }),
+  };
+  return fc.array(anyOf(events), { minLength: 1, maxLength: 6 }).map((made) => ({
+    stream: `ledgerwitnesses-${org}`,
     events: made,
   }));
 };

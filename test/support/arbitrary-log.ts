@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import { outcomes, statements, waits, words } from './arbitrary-change-logs.js';
 import { arbitraryCharges } from './arbitrary-charges.js';
 import { decisions, shadows } from './arbitrary-decisions.js';
-import { checkpointStream } from './arbitrary-checkpoints.js';
+import { checkpointStream, witnessPolicyStream } from './arbitrary-checkpoints.js';
 import { decoderStream } from './arbitrary-decoder.js';
 import { anyOf, type ArbitraryStream, type EventArbitraries } from './arbitrary-events.js';
 import { passkeyEvents } from './arbitrary-passkeys.js';
@@ -375,6 +375,7 @@ export const arbitraryLog = (text: fc.Arbitrary<string> = anyText): fc.Arbitrary
     sessionStream(2),
     exportStream(1),
     checkpointStream(text),
+    witnessPolicyStream(text),
     evidenceExportStream(1),
     signInStream(1),
   ];

@@ -101,6 +101,8 @@ export class CheckpointScene {
       logger: this.logger,
       config: { stateDir },
       baseUrl,
+      egress: { check: () => Promise.resolve() },
+      config: { env: 'dev' },
     });
     const config = { stateDir, baseUrl, host: '127.0.0.1', port: 8080 };
     const { breaks } = ledgerBreaksOf(met, this.pool, config, this.logger);

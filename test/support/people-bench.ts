@@ -20,6 +20,7 @@ export interface BrowserAnswer {
   readonly headers: Headers;
   readonly json: Record<string, unknown>;
   readonly error: Record<string, unknown>;
+  readonly text: string;
 }
 
 /** What a browser does with cookies and its own origin. */
@@ -61,11 +62,12 @@ export class Browser {
     });
     this.keep(response.headers.getSetCookie());
     const text = await response.text();
-    const json = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
-    const described = { status: response.status, headers: response.headers, text, json: text === '' ? null : json };
+    const isJson = response.headers.get('content-type')?.startsWith('text/plain') !== true && text !== '';
+    const json = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+    const described = { status: response.status, headers: response.headers, text, json: isJson ? json : null };
     const error = (json['error'] ?? {}) as Record<string, unknown>;
     expect(undescribedIn(method, path, described)).toEqual([]);
-    return { status: response.status, headers: response.headers, json, error };
+    return { status: response.status, headers: response.headers, json, error, text };
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<BrowserAnswer> {

@@ -1,4 +1,4 @@
-import type { RefusalGroup } from './refusal.js';
+import type { RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 
 const make = ({ admin }: Stage) => admin('POST', '/v1/ledger/checkpoint');
@@ -38,6 +38,46 @@ export const LEDGER: RefusalGroup = {
           await database.query('drop table ledger.kept_aside');
         }
       },
+    },
+  ],
+};
+
+const KEY = 'witness.example/w1+eb762cc2+BNdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea';
+const ONE = { name: 'partner', vkey: KEY, url: 'https://witness.example' };
+const invalid = (param: string | null): Verdict => [400, 'invalid_request_error', 'validation_failed', param];
+const put =
+  (json: object) =>
+  ({ owner }: Stage) =>
+    owner('PUT', '/v1/ledger/witnesses', { json });
+
+export const WITNESS_POLICY: RefusalGroup = {
+  title: 'a policy of witnesses',
+  refusals: [
+    {
+      rule: 'with a verifier key that is none',
+      verdict: invalid('witnesses[0].vkey'),
+      provoke: put({ quorum: 1, witnesses: [{ ...ONE, vkey: 'witness' }] }),
+    },
+    {
+      rule: 'with one key under two names',
+      verdict: invalid('witnesses[1].vkey'),
+      provoke: put({ quorum: 1, witnesses: [ONE, { ...ONE, name: 'auditor' }] }),
+    },
+    {
+      rule: 'with more asked for than are named',
+      verdict: invalid('quorum'),
+      provoke: put({ quorum: 2, witnesses: [ONE] }),
+    },
+    {
+      rule: 'as a file that is none',
+      verdict: invalid(null),
+      provoke: ({ owner }) =>
+        owner('PUT', '/v1/ledger/witnesses', { text: 'quorum any\n', headers: { 'Content-Type': 'text/plain' } }),
+    },
+    {
+      rule: 'that leads to where nobody may send',
+      verdict: [400, 'invalid_request_error', 'destination_blocked', 'witnesses[0].url'],
+      provoke: put({ quorum: 1, witnesses: [{ ...ONE, url: 'https://169.254.169.254' }] }),
     },
   ],
 };

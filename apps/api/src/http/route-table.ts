@@ -55,6 +55,7 @@ export class RouteTable {
       confirms: 'guard',
       argumentFaults: 'refused',
       rawBody: false,
+      textBody: false,
       isProtectedResource: false,
       page: false,
       has: () => true,

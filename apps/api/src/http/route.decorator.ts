@@ -56,6 +56,8 @@ export interface RouteOptions {
   readonly argumentFaults?: 'refused' | 'judged' | 'judged_if_signed';
   /** The handler reads the body, whose form is another protocol's: it is bounded, and otherwise left as it was sent. */
   readonly rawBody?: boolean;
+  /** Beside JSON it takes `text/plain`, which is bounded, and otherwise left to the handler as it was sent. */
+  readonly textBody?: boolean;
   /** A resource of RFC 9728: the challenge of a refusal names where its metadata is. */
   readonly isProtectedResource?: boolean;
   /** A page that people open in a browser: what is refused is a page too, and who is not signed in is sent to /login. */

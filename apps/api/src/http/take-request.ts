@@ -8,6 +8,7 @@ import { takeQuery } from './query-shape.js';
 import { parseQuery } from './query-string.js';
 import type { RouteEntry } from './route-table.js';
 import { judgeShape, takeShape } from './shape.js';
+import { isTextBody } from './transport-checks.js';
 
 /**
  * The last checks before a handler: body size, strict JSON, shape. What it has read it leaves where Nest takes the
@@ -30,6 +31,7 @@ export const takeRequest = async (request: FastifyRequest, exchange: Exchange, r
 
 const takeBody = async (exchange: Exchange, route: RouteEntry): Promise<object | undefined> => {
   if (route.method === 'GET' || route.method === 'DELETE' || route.rawBody) return undefined;
+  if (route.textBody && isTextBody(exchange)) return undefined;
   const shape = route.bodyShape ?? NoFields;
   // Where no field is required, no body means the same as the empty object. Elsewhere no body is not JSON.
   const isLeftOut = exchange.body.byteLength === 0 && judgeShape(shape, {}).problems.length === 0;

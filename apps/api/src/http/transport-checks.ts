@@ -13,6 +13,8 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 // RFC 9110, section 8.3.1 allows spaces around the semicolon and a quoted value.
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
+const TEXT_TYPE = /^text\/plain[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
 // RFC 9110, section 7.2: a name or an address, and a port.
 const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
@@ -59,7 +61,7 @@ export const checkDeclaredBody = (exchange: Exchange, route: RouteEntry): void =
     const message = 'This method takes no body on this endpoint. Send the request without one.';
     throw new DomainError('request_too_large', { message });
   }
-  checkContentType(exchange);
+  checkContentType(exchange, route);
   if (declaredBytes(request) > route.maxBodyBytes)
     throw new DomainError('request_too_large', { message: tooLarge(route) });
 };
@@ -67,16 +69,24 @@ export const checkDeclaredBody = (exchange: Exchange, route: RouteEntry): void =
 export const tooLarge = (route: RouteEntry): string =>
   `The body is larger than the ${route.maxBodyBytes} bytes that this endpoint takes. ${route.largeBodyAdvice}`;
 
-const checkContentType = (exchange: Exchange): void => {
+/** Sent as `text/plain`, once. Only a route that takes text looks at it. */
+export const isTextBody = (exchange: Exchange): boolean => {
+  const types = exchange.headerValues('Content-Type');
+  return types.length === 1 && TEXT_TYPE.test(types[0] as string);
+};
+
+const checkContentType = (exchange: Exchange, { textBody }: RouteEntry): void => {
   const types = exchange.headerValues('Content-Type');
   const encodings = exchange.headerValues('Content-Encoding');
   const isEncoded = encodings.some((encoding) => encoding.toLowerCase() !== 'identity');
   const isJson = types.length === 1 && JSON_TYPE.test(types[0] as string);
   const isUntypedNothing = types.length === 0 && !announcesBody(exchange.request);
-  if ((isJson || isUntypedNothing) && !isEncoded) return;
+  if ((isJson || isUntypedNothing || (textBody && isTextBody(exchange))) && !isEncoded) return;
   const message = isEncoded
     ? 'A body with a Content-Encoding is not accepted. Send it as it is.'
-    : 'The body must be JSON. Send it with Content-Type: application/json, once.';
+    : textBody
+      ? 'The body must be JSON or text. Send it with Content-Type: application/json or text/plain, once.'
+      : 'The body must be JSON. Send it with Content-Type: application/json, once.';
   throw new DomainError('unsupported_media_type', { message });
 };
 

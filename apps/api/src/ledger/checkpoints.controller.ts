@@ -1,22 +1,37 @@
-import { Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '#libs/crypto';
+import { DomainError } from '#libs/domain/kernel';
 import { LedgerProofs, MakeCheckpoint, rootText } from '#libs/domain/ledger';
 import { CHANGE } from '../control-plane.js';
 import type { Principal } from '../http/authenticator.port.js';
 import type { Exchange } from '../http/exchange.js';
 import { Caller, RequestContext } from '../http/parameters.js';
 import { QueryInteger } from '../http/query-shape.js';
+import { IfPresent } from '../http/shape.js';
+import { IsIn } from 'class-validator';
 import { Route } from '../http/route.decorator.js';
-import { checkpointView, READ_TREE, requireSigned, sendText } from './checkpoint-answers.js';
+import { madeCheckpointView, READ_TREE, requireSigned, requireWitnessed, sendTree } from './checkpoint-answers.js';
 
 const SIZE_MAX = 999_999_999_999_999;
+const ONE_OF_TWO = 'The parameters size and covering ask for two checkpoints. Send one of them.';
+
+class NewestCheckpointQuery {
+  /** Only one with the cosignatures that the quorum asks for. */
+  @IfPresent()
+  @IsIn(['true', 'false'], { message: 'must be true or false' })
+  witnessed?: 'true' | 'false';
+}
 
 class CheckpointsQuery {
   /** The number of deeds that it is over. */
   @QueryInteger(1, SIZE_MAX)
   size?: number;
+
+  /** The place of a deed in its ledger: the checkpoint that speaks for it. */
+  @QueryInteger(1, SIZE_MAX)
+  covering?: number;
 }
 
 class ConsistencyQuery {
@@ -37,19 +52,33 @@ export class CheckpointsController {
 
   @Get('/v1/ledger/checkpoint')
   @Route(READ_TREE)
-  async newest(@Caller() { org }: Principal, @Res() reply: FastifyReply): Promise<void> {
-    sendText(reply, requireSigned(await this.proofs.newest(org)).note);
+  async newest(
+    @Query() { witnessed }: NewestCheckpointQuery,
+    @Headers('accept') accept: string | undefined,
+    @Caller() { org }: Principal,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const tree =
+      witnessed === 'true'
+        ? requireWitnessed(await this.proofs.newestWitnessed(org))
+        : requireSigned(await this.proofs.newest(org));
+    sendTree(reply, accept, tree);
   }
 
   @Get('/v1/ledger/checkpoints')
   @Route(READ_TREE)
   async ofSize(
-    @Query() { size }: CheckpointsQuery,
+    @Query() { size, covering }: CheckpointsQuery,
+    @Headers('accept') accept: string | undefined,
     @Caller() { org }: Principal,
     @Res() reply: FastifyReply,
   ): Promise<void> {
+    if (covering !== undefined) {
+      if (size !== undefined) throw new DomainError('validation_failed', { param: 'covering', message: ONE_OF_TWO });
+      return sendTree(reply, accept, requireSigned(await this.proofs.speakingFor(org, covering)));
+    }
     const signed = size === undefined ? this.proofs.newest(org) : this.proofs.ofSize(org, size);
-    sendText(reply, requireSigned(await signed).note);
+    sendTree(reply, accept, requireSigned(await signed));
   }
 
   @Get('/v1/ledger/consistency')
@@ -67,6 +96,6 @@ export class CheckpointsController {
   @Route(CHANGE)
   async make(@RequestContext() exchange: Exchange): Promise<JsonObject> {
     const made = await this.commands.execute(new MakeCheckpoint(exchange.caller.org, exchange.commandMetadata()));
-    return checkpointView(made);
+    return madeCheckpointView(await this.proofs.withWitnesses(exchange.caller.org, made.signed), made.isNew);
   }
 }

@@ -11,11 +11,13 @@ import {
   LedgerReader,
   LedgerTrees,
   MakeCheckpointHandler,
+  ReplaceWitnessPolicyHandler,
   RetentionReach,
   SignedBundleCheckpoints,
   SealFileHandler,
   SealKeyAdministration,
   StartExportHandler,
+  WitnessPolicies,
 } from '#libs/domain/ledger';
 import { ProjectionWaiter, ReadModels, SignedTreeReads } from '#libs/infra/read-models';
 import { NamesOfPeople, PeopleDirectory } from '#libs/domain/people';
@@ -40,6 +42,7 @@ import { ListDeedsHandler } from './list-deeds.query-handler.js';
 import { SealFileController } from './seal-file.controller.js';
 import { SealKeysController } from './seal-keys.controller.js';
 import { StoredDeeds } from './stored-deeds.js';
+import { WitnessPolicyController } from './witness-policy.controller.js';
 
 @Module({
   controllers: [
@@ -53,6 +56,7 @@ import { StoredDeeds } from './stored-deeds.js';
     CheckpointsController,
     CheckpointKeysController,
     DeedProofController,
+    WitnessPolicyController,
   ],
   providers: [
     ListAnswers,
@@ -97,11 +101,17 @@ import { StoredDeeds } from './stored-deeds.js';
     },
     {
       provide: LedgerProofs,
-      inject: [CheckpointJournal, LedgerTrees, ReadModels, ProjectionWaiter],
-      useFactory: (journal: CheckpointJournal, trees: LedgerTrees, rows: ReadModels, waiter: ProjectionWaiter) =>
-        new LedgerProofs(journal, trees, new SignedTreeReads(rows, waiter)),
+      inject: [CheckpointJournal, LedgerTrees, ReadModels, ProjectionWaiter, WitnessPolicies],
+      useFactory: (
+        journal: CheckpointJournal,
+        trees: LedgerTrees,
+        rows: ReadModels,
+        waiter: ProjectionWaiter,
+        policies: WitnessPolicies,
+      ) => new LedgerProofs(journal, trees, new SignedTreeReads(rows, waiter), policies),
     },
     MakeCheckpointHandler,
+    ReplaceWitnessPolicyHandler,
     CoseForm,
     ChangeDeeds,
     { provide: BuildFacts, useFactory: () => readBuildFacts() },

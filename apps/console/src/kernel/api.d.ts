@@ -487,8 +487,8 @@ export interface paths {
         };
         /**
          * The proof that a deed is in the signed tree
-         * @description A tlog-proof (version 1) for the entry that is the 32 bytes of the deed's `body_hash`, with the newest checkpoint. 404 while no
-         *     checkpoint covers the deed, which takes a minute at most. An agent key gets it for the deeds of its own agent's actions.
+         * @description A tlog-proof (version 1) for the entry that is the 32 bytes of the deed's `body_hash`, with the checkpoint that `GET
+         *     /v1/ledger/checkpoints?covering=` gives. 404 while no checkpoint covers the deed, which takes a minute at most. An agent key gets it for the deeds of its own agent's actions.
          */
         get: operations["getDeedProof"];
         put?: never;
@@ -509,15 +509,16 @@ export interface paths {
         /**
          * The newest checkpoint
          * @description A signed note over the checkpoint of the organization's ledger (tlog-checkpoint): its origin, its number of deeds and the root of their
-         *     Merkle tree. 404 before the first one. The origin is `<host>/ledger/<org id>`, and with a number behind it, `/1` and so on, after a
-         *     break that an operator accepted: then take up the verifier key under the new name.
+         *     Merkle tree, with the cosignatures of its witnesses. With `Accept: application/json` as an object, which says who they are. 404 before the
+         *     first one.
          */
         get: operations["getCheckpoint"];
         put?: never;
         /**
          * Make a checkpoint now
          * @description One is made each minute in which deeds were sealed; this makes it at once, and answers with the last one where none were.
-         *     Where the ledger does not continue what was signed before, nothing is signed.
+         *     Where the ledger does not continue what was signed before, nothing is signed. The witnesses are asked at once, for 8 seconds at most: who has
+         *     not answered by then is still asked.
          */
         post: operations["makeCheckpoint"];
         delete?: never;
@@ -535,7 +536,9 @@ export interface paths {
         };
         /**
          * The checkpoint of a size
-         * @description Of one size there is one. 404 where the ledger was not signed at exactly this size.
+         * @description Of one size there is one. 404 where the ledger was not signed at exactly this size. With `covering` the checkpoint that speaks for
+         *     a deed: the smallest one over it that meets the quorum, else the newest; 404 while none covers it. With `Accept: application/json` as an
+         *     object, which says who has cosigned it.
          */
         get: operations["getCheckpointOfSize"];
         put?: never;
@@ -560,6 +563,34 @@ export interface paths {
          */
         get: operations["getConsistencyProof"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/witnesses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who cosigns the organization's checkpoints
+         * @description The witnesses that the service asks, how many of them are enough, and how each stands. With `Accept: text/plain` as the policy file
+         *     (tlog-policy) that `npm run ags -- verify --witnesses` takes: it names no log, since whom a reader trusts as the log, the log cannot tell.
+         */
+        get: operations["getWitnessPolicy"];
+        /**
+         * Say who cosigns the organization's checkpoints
+         * @description Replaces the policy as a whole; who is not named is asked no more. Each difference is sealed: `witness.added`, `witness.removed`,
+         *     `witness_policy.changed`. As `text/plain` it is a policy file (tlog-policy) with one group over all witnesses and that group as the quorum;
+         *     lines of logs are passed over. Refused with 400 naming the field: what is no verifier key of a witness, two witnesses of one key, one
+         *     name or one URL, a URL that is not https outside development, more than 8, a quorum above their number.
+         */
+        put: operations["replaceWitnessPolicy"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3264,7 +3295,13 @@ export interface components {
         };
         /** @description 32 bytes in padded base64, as notes and proofs of C2SP write them. */
         TreeHash: string;
-        Checkpoint: {
+        Checkpoint: components["schemas"]["WitnessedCheckpoint"] & {
+            /** @description Whether this request made it. */
+            is_new: boolean;
+            /** @description What each witness of the policy said when it was asked now. */
+            witnesses: components["schemas"]["WitnessSaid"][];
+        };
+        WitnessedCheckpoint: {
             /** @constant */
             object: "checkpoint";
             /**
@@ -3275,11 +3312,85 @@ export interface components {
             /** @description The number of deeds. */
             size: number;
             root: components["schemas"]["TreeHash"];
-            /** @description What is signed, and the signatures. */
+            /** @description What is signed, the signatures, and the cosignatures. */
             note: string;
             made_at: components["schemas"]["Timestamp"];
-            /** @description Whether this request made it. */
-            is_new: boolean;
+            witnessed_by: components["schemas"]["WitnessedBy"];
+            /**
+             * @description Whether the witnesses that are asked today have cosigned it, so many as are enough. `none` where none is asked.
+             * @enum {unknown}
+             */
+            quorum: "met" | "not_met" | "none";
+        };
+        /** @description Who has cosigned it, whether or not they are asked today, the earliest first. */
+        WitnessedBy: {
+            /** @description What the organization called the witness when it cosigned. */
+            name: string;
+            /** @description When, by the clock of the witness. */
+            at: components["schemas"]["Timestamp"];
+        }[];
+        WitnessSaid: {
+            name: string;
+            /**
+             * @description `current`: it has cosigned this checkpoint. `still_asked`: it has not answered yet. Else as in `WitnessStanding`.
+             * @enum {unknown}
+             */
+            state: "current" | "still_asked" | "unknown_log" | "disagrees" | "failing";
+            /** @description What is wrong, as a sentence. */
+            detail: string | null;
+        };
+        WitnessPolicy: {
+            /** @constant */
+            object: "witness_policy";
+            /** @description So many of the witnesses are enough; 0 with none. */
+            quorum: number;
+            witnesses: components["schemas"]["LedgerWitness"][];
+            /** @description The newest checkpoint that meets the quorum. Null where none does, or nobody is asked. */
+            witnessed: null | {
+                size: number;
+                /** @description When the quorum was met, by the clocks of the witnesses. */
+                at: components["schemas"]["Timestamp"];
+            };
+            /** @description Of the last change. Null where there was none. */
+            updated_at: null | components["schemas"]["Timestamp"];
+        };
+        LedgerWitness: {
+            name: string;
+            /** @description Its verifier key (signed-note), a line. */
+            vkey: string;
+            url: string;
+            /** @enum {unknown} */
+            algorithm: "ed25519" | "ml-dsa-44";
+            added_at: components["schemas"]["Timestamp"];
+            standing: components["schemas"]["WitnessStanding"];
+        };
+        WitnessStanding: {
+            /**
+             * @description `current`: it has cosigned the newest checkpoint. `behind`: an earlier one, and is to be asked about the newest. `unknown_log`: it does
+             *     not know this ledger. `disagrees`: it holds a longer or another ledger under our key. `failing`: it gave no answer of use.
+             * @enum {unknown}
+             */
+            state: "never_asked" | "current" | "behind" | "unknown_log" | "disagrees" | "failing";
+            /** @description The deeds of the last checkpoint that it cosigned. */
+            size: number | null;
+            /** @description When it cosigned that, by its own clock. */
+            at: null | components["schemas"]["Timestamp"];
+            /** @description What is wrong, as a sentence, and what to do. Of `unknown_log` it holds the verifier key that its operator needs. */
+            detail: string | null;
+            /** @description When it is asked again; null where it needs no asking, or is never asked again. */
+            next_try_at: null | components["schemas"]["Timestamp"];
+        };
+        WitnessPolicyInput: {
+            /** @description From 1 to the number of witnesses; 0 only with none. */
+            quorum: number;
+            witnesses: {
+                /** @description 1 to 64 printable ASCII characters without spaces; not `none` and not `witnesses`. */
+                name: string;
+                /** @description One line of `npm run ags -- witness key`. */
+                vkey: string;
+                /** @description What `/add-checkpoint` is appended to. */
+                url: string;
+            }[];
         };
         ConsistencyProof: {
             /** @constant */
@@ -5875,6 +5986,18 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The policy. */
+        WitnessPolicy: {
+            headers: {
+                "Service-Request-Id": components["headers"]["Service-Request-Id"];
+                "Service-Version": components["headers"]["Service-Version"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WitnessPolicy"];
+                "text/plain": string;
+            };
+        };
         /** @description The page. It loads, runs and asks nothing but what this service serves, and no text becomes markup or script in it. */
         ConsolePage: {
             headers: {
@@ -7306,7 +7429,10 @@ export interface operations {
     };
     getCheckpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `true` the newest one that has the cosignatures that the quorum asks for; 404 where none has. */
+                witnessed?: "true" | "false";
+            };
             header?: {
                 /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
                 "Service-Version"?: components["parameters"]["Version"];
@@ -7325,6 +7451,7 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                    "application/json": components["schemas"]["WitnessedCheckpoint"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7376,6 +7503,8 @@ export interface operations {
             query?: {
                 /** @description The number of deeds that it is over. Left out, the newest. */
                 size?: number;
+                /** @description The `seq` of a deed. Not together with `size`. */
+                covering?: number;
             };
             header?: {
                 /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
@@ -7395,6 +7524,7 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                    "application/json": components["schemas"]["WitnessedCheckpoint"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7438,6 +7568,69 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getWitnessPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["WitnessPolicy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Unavailable"];
+            default: components["responses"]["Error"];
+        };
+    };
+    replaceWitnessPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The API version to apply. Without the header it is the version that the organization is pinned to, or the latest. A request with two such headers is refused. */
+                "Service-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 64 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "quorum": 1,
+                 *       "witnesses": [
+                 *         {
+                 *           "name": "partner",
+                 *           "vkey": "witness.example/w1+eb762cc2+BNdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea",
+                 *           "url": "https://witness.example"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WitnessPolicyInput"];
+                "text/plain": string;
+            };
+        };
+        responses: {
+            200: components["responses"]["WitnessPolicy"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };

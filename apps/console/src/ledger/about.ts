@@ -104,6 +104,9 @@ const CHANGES: Readonly<Record<string, string>> = {
   'checkpoint_key.registered': 'Checkpoint key in use',
   'checkpoint_key.retired': 'Checkpoint key retired',
   'ledger.broken': 'Break of the ledger accepted',
+  'witness.added': 'Witness of the ledger added',
+  'witness.removed': 'Witness of the ledger removed',
+  'witness_policy.changed': 'Quorum of the ledger’s witnesses changed',
   'evidence.exported': 'Evidence exported',
   'seal_key.revoked': 'Seal key revoked',
 };

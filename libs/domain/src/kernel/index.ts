@@ -36,4 +36,5 @@ export * from './trace-context.js';
 export * from './turns.js';
 export * from './stands-in-log.js';
 export * from './values-by-name.js';
+export { webUrlFault } from './web-url.js';
 export * from './whole-appends.js';

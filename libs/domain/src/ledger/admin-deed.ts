@@ -11,6 +11,7 @@ import type { LedgerEvent } from './deed.events.js';
 import type { EvidenceExportEvent } from './evidence-export.events.js';
 import type { ExportEvent } from './export.events.js';
 import type { FileEvent } from './sealed-file.events.js';
+import type { WitnessPolicyEvent } from './witness-policy.events.js';
 
 /** What an admin deed says (rule DEED-12): who did what to which object. Only the digest of `data` enters the deed. */
 export interface AdminAct {
@@ -28,7 +29,8 @@ export type AdminEvent =
   | FileEvent
   | OrganizationEvent
   | PolicyEvent
-  | WebhookEvent;
+  | WebhookEvent
+  | WitnessPolicyEvent;
 
 type ActOf<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => AdminAct;
@@ -174,6 +176,10 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
     act('checkpoint_key.retired', 'checkpoint_key', kid, { origin, public_key }),
   LedgerBreakAccepted: ({ org, origin, broken, reason }) =>
     act('ledger.broken', 'ledger', org, { broken: { ...broken }, origin }, reason),
+  // A reader of the chain sees who was asked to cosign it, and when: a witness is not exchanged unseen.
+  WitnessAdded: ({ witness, name, url, vkey }) => act('witness.added', 'witness', witness, { name, url, vkey }),
+  WitnessRemoved: ({ witness, name, url, vkey }) => act('witness.removed', 'witness', witness, { name, url, vkey }),
+  WitnessPolicyChanged: ({ org, quorum }) => act('witness_policy.changed', 'ledger', org, { quorum }),
   // It changes nothing, but whoever reads the chain is to know who took the values out that deeds keep to themselves.
   EvidenceExported: ({ org, format, from, to, first_seq, last_seq }) =>
     act('evidence.exported', 'org', org, { first_seq, format, from, last_seq, to }),

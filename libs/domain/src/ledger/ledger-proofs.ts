@@ -1,5 +1,5 @@
-import { type CoveringCheckpoint, encodeTlogProof, parseSignedNote, TileError } from '#libs/crypto';
-import { DomainError, type OrgId, StoreUnavailable } from '../kernel/index.js';
+import { type CoveringCheckpoint, encodeTlogProof, parseSignedNote, type Quorum, TileError } from '#libs/crypto';
+import { DomainError, type OrgId, StoreUnavailable, type Timestamp } from '../kernel/index.js';
 import type { CheckpointJournal, SignedTree } from './checkpoint-journal.js';
 import type { GrownTree, LedgerTrees } from './ledger-tree.js';
 import {
@@ -9,6 +9,15 @@ import {
   provenRange,
   type SignedRoot,
 } from './proven-answers.js';
+import type { WitnessPolicies } from './witness-policies.js';
+
+/** A checkpoint with all that witnesses said of it: its note has their cosignatures. */
+export interface WitnessedTree extends SignedTree {
+  /** The earliest cosignature of each witness; `at` is by its own clock. */
+  readonly witnessedBy: readonly { readonly name: string; readonly at: Timestamp }[];
+  /** Whether they are enough, by the policy as it is now. */
+  readonly quorum: Quorum;
+}
 
 /** Checkpoints by their size. */
 export abstract class SignedTreeRows {
@@ -21,18 +30,37 @@ export class LedgerProofs {
     private readonly journal: Pick<CheckpointJournal, 'tail'>,
     private readonly trees: Pick<LedgerTrees, 'stored' | 'mended'>,
     private readonly rows: SignedTreeRows,
+    private readonly policies: Pick<WitnessPolicies, 'of'>,
   ) {}
 
   /** Null where nothing was signed yet. */
-  async newest(org: OrgId): Promise<SignedTree | null> {
-    return (await this.journal.tail(org)).last;
+  async newest(org: OrgId): Promise<WitnessedTree | null> {
+    const { last } = await this.journal.tail(org);
+    return last && this.withWitnesses(org, last);
+  }
+
+  /** The newest one that meets the quorum; null where none does, or no witness is asked. */
+  newestWitnessed(_org: OrgId): Promise<WitnessedTree | null> {
+    return Promise.resolve(null);
   }
 
   /** The checkpoint of exactly this size, of the tree that is signed now. */
-  async ofSize(org: OrgId, size: number): Promise<SignedTree | null> {
+  async ofSize(org: OrgId, size: number): Promise<WitnessedTree | null> {
     const { last } = await this.journal.tail(org);
     if (last === null || last.checkpoint.size < size) return null;
-    return last.checkpoint.size === size ? last : this.rows.ofSize(org, last.checkpoint.origin, size);
+    const signed = last.checkpoint.size === size ? last : await this.rows.ofSize(org, last.checkpoint.origin, size);
+    return signed && this.withWitnesses(org, signed);
+  }
+
+  /** The checkpoint that speaks for a deed, and that its proof is given with; null where none covers it yet. */
+  async speakingFor(org: OrgId, seq: number): Promise<WitnessedTree | null> {
+    const signed = await this.covers(org, seq);
+    return signed && this.withWitnesses(org, signed);
+  }
+
+  async withWitnesses(org: OrgId, signed: SignedTree): Promise<WitnessedTree> {
+    const { quorum } = await this.policies.of(org);
+    return { ...signed, witnessedBy: [], quorum: quorum === 0 ? 'none' : 'not_met' };
   }
 
   /** The proof that a deed is in the tree (tlog-proof, version 1); null where no checkpoint covers it yet. */
@@ -48,7 +76,7 @@ export class LedgerProofs {
    * @throws {DomainError} `validation_failed` for sizes that no signed tree has
    */
   async consistency(org: OrgId, from: number, to: number): Promise<readonly Uint8Array[]> {
-    const last = await this.newest(org);
+    const { last } = await this.journal.tail(org);
     if (last === null || to > last.checkpoint.size) throw sizeProblem('to', 'must not be above the newest checkpoint');
     if (from > to) throw sizeProblem('from', 'must not be above to: a tree only grows');
     return this.read(org, last, provenConsistency(from, to));
@@ -64,7 +92,7 @@ export class LedgerProofs {
   }
 
   private async covers(org: OrgId, seq: number): Promise<SignedTree | null> {
-    const newest = await this.newest(org);
+    const { last: newest } = await this.journal.tail(org);
     return newest !== null && newest.checkpoint.size >= seq ? newest : null;
   }
 

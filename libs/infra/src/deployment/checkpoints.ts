@@ -9,6 +9,7 @@ import {
   LedgerReader,
   LedgerTrees,
   type RememberedTrees,
+  WitnessPolicies,
 } from '#libs/domain/ledger';
 import { baseUrlOf, type Config } from '../config/index.js';
 import {
@@ -29,6 +30,7 @@ export interface CheckpointParts {
   readonly trees: LedgerTrees;
   readonly broken: BrokenLedgers;
   readonly maker: CheckpointMaker;
+  readonly policies: WitnessPolicies;
 }
 
 /** What it takes of a deployment. */
@@ -36,14 +38,15 @@ export interface CheckpointNeeds extends Pick<
   Deployment,
   'runner' | 'streams' | 'clock' | 'randomness' | 'baseUrl' | 'logger'
 > {
-  readonly config: Pick<Deployment['config'], 'stateDir'>;
   readonly database: Pick<Deployment['database'], 'store' | 'durable'>;
   readonly secrets: Pick<Deployment['secrets'], 'cipher'>;
+  readonly egress: Pick<Deployment['egress'], 'check'>;
+  readonly config: Pick<Deployment['config'], 'env' | 'stateDir'>;
 }
 
 /** What signs the trees of ledgers, and what is asked for proofs in them. */
 export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
-  const { config, database, secrets, runner, streams, clock, randomness, logger } = deployment;
+  const { config, database, secrets, runner, streams, clock, randomness, egress, logger } = deployment;
   const { store, durable } = database;
   const ledger = new LedgerReader(store);
   const journal = new CheckpointJournal(store);
@@ -55,7 +58,8 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
   // Asked when a first checkpoint is made: a server of this process may not listen yet.
   const originOf = (org: OrgId): string => firstOrigin(deployment.baseUrl, org);
   const maker = new CheckpointMaker({ ledger, trees, journal, keys, remembered, broken, clock, originOf });
-  return { keys, journal, trees, broken, maker };
+  const policies = new WitnessPolicies(runner, streams, { egress, isProduction: config.env === 'production' });
+  return { keys, journal, trees, broken, maker, policies };
 };
 
 /** What {@link LedgerBreaks} takes where there is no whole deployment: an operator has a restored database go on. */

@@ -43,6 +43,7 @@ import {
   LedgerTrees,
   RetentionReach,
   SealKeyAdministration,
+  WitnessPolicies,
 } from '#libs/domain/ledger';
 import {
   Members,
@@ -137,13 +138,14 @@ const portsOf = (deployment: Deployment): Provider[] => {
 };
 
 const checkpointPortsOf = (deployment: Deployment): Provider[] => {
-  const { keys, journal, trees, broken, maker } = checkpointsOf(deployment);
+  const { keys, journal, trees, broken, maker, policies } = checkpointsOf(deployment);
   return [
     value(CheckpointSigningKeys, keys),
     value(CheckpointJournal, journal),
     value(LedgerTrees, trees),
     value(BrokenLedgers, broken),
     value(CheckpointMaker, maker),
+    value(WitnessPolicies, policies),
   ];
 };
 

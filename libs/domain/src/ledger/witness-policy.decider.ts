@@ -1,0 +1,69 @@
+import type { CommandMetadata, Decider, OrgId, Timestamp } from '../kernel/index.js';
+import type { NamedWitness, WitnessPolicyEvent } from './witness-policy.events.js';
+
+/** A witness that is asked, since when. */
+export interface LedgerWitness extends NamedWitness {
+  readonly addedAt: Timestamp;
+}
+
+/** Who cosigns an organization's checkpoints. No witness and no quorum before the first change. */
+export interface WitnessPolicy {
+  readonly witnesses: readonly LedgerWitness[];
+  /** So many of them are enough; 0 with none. */
+  readonly quorum: number;
+  readonly updatedAt: Timestamp | null;
+}
+
+export interface ReplaceWitnessPolicy {
+  readonly type: 'ReplaceWitnessPolicy';
+  readonly data: {
+    readonly org: OrgId;
+    readonly quorum: number;
+    readonly witnesses: readonly NamedWitness[];
+  };
+  readonly metadata: CommandMetadata;
+}
+
+const decide = (
+  { data: { org, quorum, witnesses }, metadata: { now: at } }: ReplaceWitnessPolicy,
+  state: WitnessPolicy,
+): readonly WitnessPolicyEvent[] => {
+  const removed = state.witnesses.filter((known) => !witnesses.some((wanted) => isSame(known, wanted)));
+  const added = witnesses.filter((wanted) => !state.witnesses.some((known) => isSame(known, wanted)));
+  return [
+    ...removed.map((known): WitnessPolicyEvent => ({ type: 'WitnessRemoved', data: { org, ...named(known), at } })),
+    ...added.map((wanted): WitnessPolicyEvent => ({ type: 'WitnessAdded', data: { org, ...named(wanted), at } })),
+    ...(quorum === state.quorum
+      ? []
+      : [{ type: 'WitnessPolicyChanged', data: { org, quorum, at } } satisfies WitnessPolicyEvent]),
+  ];
+};
+
+const isSame = (one: NamedWitness, other: NamedWitness): boolean =>
+  one.witness === other.witness && one.name === other.name && one.url === other.url;
+
+const named = ({ witness, name, vkey, url }: NamedWitness): NamedWitness => ({ witness, name, vkey, url });
+
+const evolve = (state: WitnessPolicy, event: WitnessPolicyEvent): WitnessPolicy => {
+  const { quorum, witnesses } = state;
+  switch (event.type) {
+    case 'WitnessAdded': {
+      const { at } = event.data;
+      return { quorum, witnesses: [...witnesses, { ...named(event.data), addedAt: at }], updatedAt: at };
+    }
+    case 'WitnessRemoved': {
+      const { witness, at } = event.data;
+      return { quorum, witnesses: witnesses.filter((known) => known.witness !== witness), updatedAt: at };
+    }
+    case 'WitnessPolicyChanged':
+      return { quorum: event.data.quorum, witnesses, updatedAt: event.data.at };
+  }
+};
+
+export const witnessPolicyDecider: Decider<WitnessPolicy, ReplaceWitnessPolicy, WitnessPolicyEvent> = {
+  category: 'ledgerwitnesses',
+  eventTypes: { WitnessAdded: true, WitnessPolicyChanged: true, WitnessRemoved: true },
+  initialState: () => ({ witnesses: [], quorum: 0, updatedAt: null }),
+  decide,
+  evolve,
+};
