@@ -7,6 +7,7 @@ import { type Digest, digestOf } from '#libs/crypto';
 import { CommandRunner, encodeEvents, type EventStore, FoldedStreams, streamOf, SYSTEM } from '#libs/domain/kernel';
 import type { LedgerEvent } from '#libs/domain/ledger';
 import { checkpointsOf } from '#libs/infra/deployment';
+import { EgressDoor } from '#libs/infra/egress';
 import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { installSchemas, startedSchemas } from '#libs/infra/schemas';
 import { VaultCipher } from '#libs/infra/vault';
@@ -41,12 +42,14 @@ const measure = async ({ connectionString, eventStoreUrl }: BenchStores, profile
   const streams = new FoldedStreams(store);
   const randomness = new SystemRandomness();
   const stateDir = await mkdtemp(join(tmpdir(), 'ags-bench-'));
+  const egress = new EgressDoor({
+    settings: { allowPrivate: false, allowPlainText: false, allow: [], ownEndpoints: () => [] },
+  });
   const { maker } = checkpointsOf({
     database: { store, durable },
     secrets: { cipher: new VaultCipher(randomBytes(32), randomness) },
     ...{ runner: new CommandRunner(store, streams), streams, clock: new SystemClock(), randomness },
-    ...{ baseUrl: 'https://governance.example', egress: { check: () => Promise.resolve() } },
-    ...{ config: { env: 'dev', stateDir }, logger: silentLogger },
+    ...{ baseUrl: 'https://governance.example', egress, config: { env: 'dev', stateDir }, logger: silentLogger },
   });
   const sign = async (): Promise<number> => {
     const begun = performance.now();
@@ -61,6 +64,7 @@ const measure = async ({ connectionString, eventStoreUrl }: BenchStores, profile
     await ledger.grow(DEEDS_A_MINUTE);
     print(absolute('checkpoint_of_a_minute', await sign(), 'ms'), profile);
   } finally {
+    egress.close();
     await durable.end();
     await store.close();
     await rm(stateDir, { recursive: true });

@@ -23,9 +23,9 @@ interface Row {
 
 /**
  * The others are met by what a person does (test/e2e/approvals.long.spec.ts), by what is sent to webhooks
- * (test/webhooks/crashes.spec.ts) and where checkpoints are made (test/ledger/checkpoints.spec.ts).
+ * (test/webhooks/crashes.spec.ts) and where checkpoints are made and cosigned (test/ledger).
  */
-export type PointOfCall = Exclude<Failpoint, `apr.${string}` | `ckpt.${string}` | `hook.${string}`>;
+export type PointOfCall = Exclude<Failpoint, `apr.${string}` | `ckpt.${string}` | `wit.${string}` | `hook.${string}`>;
 
 const READ = 'succeeded 1 VERIFIED' as const;
 

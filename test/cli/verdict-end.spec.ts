@@ -12,7 +12,7 @@ it('an end by the word of witnesses is named as that of the checkpoint in the bu
   const verdict = await verifyBundle(streamOf([bytes]), { ...HONEST_OPTIONS, witnesses: BOTH });
   const since = '2026-09-21T14:14:20.000Z';
   expect(verdict).toMatchObject({ end_from: 'witnesses', checkpoint: { size: TREE }, exists_since: since });
-  const pages = [verdictText(verdict, undefined, Buffer.alloc(0)), textOfPage(pageOfVerdict(verdict))];
+  const pages = [verdictText(verdict, undefined, Buffer.alloc(0)), textOfPage(pageOfVerdict(verdict, Buffer.alloc(0)))];
   for (const text of pages.map((page) => page.replace(/\s+/g, ' '))) {
     expect(text).toContain(`What was sealed behind seq ${TREE} since, or before somebody had it witnessed`.slice(5));
     expect(text).toContain(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OrgId } from '#libs/domain/kernel';
 import { type BundleSigning, LedgerProofs, LedgerReader, SignedBundleCheckpoints } from '#libs/domain/ledger';
 import { SystemRandomness } from '#libs/infra/runtime';
-import { CheckpointScene, type CheckpointProcess } from '../support/checkpoint-scene.js';
+import { CheckpointScene, type CheckpointProcess, NO_OTHER_TREES } from '../support/checkpoint-scene.js';
 
 const MINUTE = 60_000;
 
@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const covered = async (org: OrgId, signing: BundleSigning): Promise<boolean> => {
-  const { journal, trees, store, maker } = service;
-  const proofs = new LedgerProofs(journal, trees, { ofSize: () => Promise.resolve(null) });
+  const { journal, trees, store, maker, policies } = service;
+  const proofs = new LedgerProofs(journal, trees, NO_OTHER_TREES, policies);
   const ledger = new LedgerReader(store);
   const checkpoints = new SignedBundleCheckpoints(proofs, ledger, maker, scene.bench.clock, new SystemRandomness());
   const last = await ledger.lastSeq(org);

@@ -19,7 +19,7 @@ import {
   type NewestCheckpoint,
   TreeMoved,
 } from '#libs/domain/ledger';
-import { checkpointIn, type CheckpointProcess, CheckpointScene } from '../support/checkpoint-scene.js';
+import { checkpointIn, type CheckpointProcess, CheckpointScene, NO_OTHER_TREES } from '../support/checkpoint-scene.js';
 
 let scene: CheckpointScene;
 let service: CheckpointProcess;
@@ -41,7 +41,7 @@ const judged = async (note: string) => {
 };
 const noteOf = (made: NewestCheckpoint | null): string => made?.signed.note ?? '';
 const proofsOf = ({ journal, trees, policies }: CheckpointProcess): LedgerProofs =>
-  new LedgerProofs(journal, trees, { ofSize: () => Promise.resolve(null) }, policies);
+  new LedgerProofs(journal, trees, NO_OTHER_TREES, policies);
 const adminActions = async (org: OrgId): Promise<readonly unknown[]> =>
   (await scene.bench.ledgerOf(org)).map((recorded) => {
     const body = JSON.parse(decodeEvent<LedgerEvent>(recorded).event.data.body) as { admin: { action: string } | null };
@@ -392,9 +392,9 @@ describe('proofs', () => {
       [org],
     );
     // While they are made anew by another process.
-    const { journal, trees } = service;
+    const { journal, trees, policies } = service;
     const moved = { stored: (each: OrgId) => trees.stored(each), mended: () => Promise.reject(new TreeMoved(org)) };
-    const proofs = new LedgerProofs(journal, moved, { ofSize: () => Promise.resolve(null) });
+    const proofs = new LedgerProofs(journal, moved, NO_OTHER_TREES, policies);
     await expect(proofs.ofDeed(org, 20)).rejects.toMatchObject({ name: 'StoreUnavailable' });
   });
 });

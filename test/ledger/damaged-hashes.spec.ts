@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isConsistent, isIncluded, parseTlogProof, rootOfRange } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
 import { LedgerProofs } from '#libs/domain/ledger';
-import { CheckpointScene, type CheckpointProcess } from '../support/checkpoint-scene.js';
+import { CheckpointScene, type CheckpointProcess, NO_OTHER_TREES } from '../support/checkpoint-scene.js';
 
 const SIZE = 700;
 const DAMAGED = `set hashes = set_byte(hashes, $2, get_byte(hashes, $2) # 1) where org = $1`;
@@ -24,8 +24,8 @@ afterEach(async () => {
   await scene.endProcesses();
 });
 
-const proofsOf = ({ journal, trees }: CheckpointProcess = scene.process()): LedgerProofs =>
-  new LedgerProofs(journal, trees, { ofSize: () => Promise.resolve(null) });
+const proofsOf = ({ journal, trees, policies }: CheckpointProcess = scene.process()): LedgerProofs =>
+  new LedgerProofs(journal, trees, NO_OTHER_TREES, policies);
 /** One hash of a full tile, which the root is not made of. */
 const damage = (leaf: number): Promise<unknown> =>
   scene.pool.query(`update ledger.tiles ${DAMAGED} and level = 0 and index = $3`, [

@@ -44,7 +44,9 @@ import {
   RetentionReach,
   SealKeyAdministration,
   type Sealer,
+  WitnessAsking,
   WitnessPolicies,
+  WitnessStandings,
 } from '#libs/domain/ledger';
 import { checkpointsOf } from '#libs/infra/deployment';
 import { organizationDecider, PeopleDirectory } from '#libs/domain/people';
@@ -304,6 +306,8 @@ export class ApiBench {
       { provide: BrokenLedgers, useValue: checkpoints.broken },
       { provide: CheckpointMaker, useValue: checkpoints.maker },
       { provide: WitnessPolicies, useValue: checkpoints.policies },
+      { provide: WitnessStandings, useValue: checkpoints.standings },
+      { provide: WitnessAsking, useValue: checkpoints.asking },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
       { provide: ConnectorStreams, useValue: connectors },

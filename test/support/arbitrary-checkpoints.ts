@@ -16,6 +16,10 @@ export const checkpointStream = (text: fc.Arbitrary<string>): fc.Arbitrary<Arbit
   const key = { kid: text, public_key: text };
   const events: EventArbitraries<CheckpointEvent> = {
     CheckpointMade: fc.record({ ...about, ...tree, note: text }),
+    CheckpointCosigned: fc.record({
+      ...about,
+      ...{ size: tree.size, witness: text.map((vkey) => digestOf(vkey)), name: text, line: text, cosigned_at: instant },
+    }),
     CheckpointKeyAnnounced: fc.record({
       ...about,
       ...key,

@@ -14,10 +14,11 @@ import {
   placeFailpoints,
   streamOf,
 } from '#libs/domain/kernel';
-import type { CheckpointEvent, LedgerBreaks, LedgerEvent } from '#libs/domain/ledger';
+import type { CheckpointEvent, LedgerBreaks, LedgerEvent, SignedTreeRows } from '#libs/domain/ledger';
 import { organizationDecider } from '#libs/domain/people';
 import { checkpointsOf, type CheckpointParts, ledgerBreaksOf } from '#libs/infra/deployment';
 import { PostgresEventStore } from '#libs/infra/event-store';
+import { EgressDoor } from '#libs/infra/egress';
 import { SystemRandomness } from '#libs/infra/runtime';
 import { VaultCipher } from '#libs/infra/vault';
 import { TransactionalStoreWithFailpoints } from '../../libs/infra/src/event-store/event-store-with-failpoints.js';
@@ -35,6 +36,13 @@ export interface CheckpointProcess extends CheckpointParts {
   make(org: OrgId): ReturnType<CheckpointParts['maker']['make']>;
 }
 
+/** For proofs in the newest tree alone. */
+export const NO_OTHER_TREES: SignedTreeRows = {
+  ofSize: () => Promise.resolve(null),
+  cosignatures: () => Promise.resolve([]),
+  witnessedSize: () => Promise.resolve(null),
+};
+
 export interface Backup {
   readonly deeds: number;
   readonly checkpoints: number;
@@ -47,6 +55,9 @@ export class CheckpointScene {
   private readonly stores: PostgresEventStore[] = [];
   private readonly benchStores: PostgresEventStore[] = [];
   readonly logger = collectingLogger();
+  readonly door = new EgressDoor({
+    settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
+  });
   private commands = 0;
 
   private constructor(
@@ -75,6 +86,7 @@ export class CheckpointScene {
   async close(): Promise<void> {
     await this.endProcesses();
     for (const store of [this.store, ...this.benchStores]) await store.close();
+    this.door.close();
     await this.pool.end();
     await this.database.drop();
     await rm(this.stateDir, { recursive: true });
@@ -99,10 +111,9 @@ export class CheckpointScene {
       clock: this.bench.clock,
       randomness: new SystemRandomness(),
       logger: this.logger,
-      config: { stateDir },
+      config: { env: 'dev', stateDir },
       baseUrl,
-      egress: { check: () => Promise.resolve() },
-      config: { env: 'dev' },
+      egress: this.door,
     });
     const config = { stateDir, baseUrl, host: '127.0.0.1', port: 8080 };
     const { breaks } = ledgerBreaksOf(met, this.pool, config, this.logger);

@@ -39,6 +39,7 @@ import { Housekeeping } from './housekeeping.js';
 import { CheckpointLoop } from './ledger/checkpoint-loop.js';
 import { RetentionLoop } from './ledger/retention-loop.js';
 import { SealingLoop } from './ledger/sealing-loop.js';
+import { WitnessLoop } from './ledger/witness-loop.js';
 import { MailLoop } from './people/mail-loop.js';
 import { DELIVERIES_KEPT_MS } from '#libs/infra/webhooks';
 import { ReplayLoop } from './replays/replay-loop.js';
@@ -217,12 +218,15 @@ export class Worker {
     await Promise.all([this.removeBodies(held), this.discovery.run(held), this.signTrees(held)]);
   }
 
-  private signTrees(held: AbortSignal): Promise<void> {
+  /** And has them cosigned. */
+  private async signTrees(held: AbortSignal): Promise<void> {
     const { database, directory, clock, randomness, logger } = this.deployment;
-    const { maker } = checkpointsOf(this.deployment);
+    const { maker, asking } = checkpointsOf(this.deployment);
     const organizations = () => directory.organizations();
-    const parts = { maker, store: database.store, organizations, clock, randomness, logger };
-    return new CheckpointLoop(parts).run(held);
+    const { store } = database;
+    const trees = new CheckpointLoop({ maker, store, organizations, clock, randomness, logger });
+    const witnesses = new WitnessLoop({ asking, store, organizations, logger });
+    await Promise.all([trees.run(held), witnesses.run(held)]);
   }
 
   private removeBodies(held: AbortSignal): Promise<void> {

@@ -54,11 +54,15 @@ export const requireWitnessed = (witnessed: WitnessedTree | null): WitnessedTree
   });
 };
 
-export const madeCheckpointView = (tree: WitnessedTree, isNew: boolean): JsonObject => ({
+export const madeCheckpointView = (
+  tree: WitnessedTree,
+  isNew: boolean,
+  witnesses: readonly JsonObject[],
+): JsonObject => ({
   object: 'checkpoint',
   ...treeView(tree),
   is_new: isNew,
-  witnesses: [],
+  witnesses: [...witnesses],
 });
 
 const treeView = ({

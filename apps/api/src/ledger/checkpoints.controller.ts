@@ -12,6 +12,7 @@ import { QueryInteger } from '../http/query-shape.js';
 import { IfPresent } from '../http/shape.js';
 import { IsIn } from 'class-validator';
 import { Route } from '../http/route.decorator.js';
+import { WitnessWords } from './witness-words.js';
 import { madeCheckpointView, READ_TREE, requireSigned, requireWitnessed, sendTree } from './checkpoint-answers.js';
 
 const SIZE_MAX = 999_999_999_999_999;
@@ -48,6 +49,7 @@ export class CheckpointsController {
   constructor(
     private readonly proofs: LedgerProofs,
     private readonly commands: CommandBus,
+    private readonly words: WitnessWords,
   ) {}
 
   @Get('/v1/ledger/checkpoint')
@@ -95,7 +97,10 @@ export class CheckpointsController {
   @HttpCode(200)
   @Route(CHANGE)
   async make(@RequestContext() exchange: Exchange): Promise<JsonObject> {
-    const made = await this.commands.execute(new MakeCheckpoint(exchange.caller.org, exchange.commandMetadata()));
-    return madeCheckpointView(await this.proofs.withWitnesses(exchange.caller.org, made.signed), made.isNew);
+    const { org } = exchange.caller;
+    const made = await this.commands.execute(new MakeCheckpoint(org, exchange.commandMetadata()));
+    const said = await this.words.of(org);
+    const tree = requireSigned(await this.proofs.ofSize(org, made.signed.checkpoint.size));
+    return madeCheckpointView(tree, made.isNew, said);
   }
 }

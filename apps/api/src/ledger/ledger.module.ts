@@ -43,6 +43,8 @@ import { SealFileController } from './seal-file.controller.js';
 import { SealKeysController } from './seal-keys.controller.js';
 import { StoredDeeds } from './stored-deeds.js';
 import { WitnessPolicyController } from './witness-policy.controller.js';
+import { WitnessSights } from './witness-sights.js';
+import { WitnessWords } from './witness-words.js';
 
 @Module({
   controllers: [
@@ -110,6 +112,8 @@ import { WitnessPolicyController } from './witness-policy.controller.js';
         policies: WitnessPolicies,
       ) => new LedgerProofs(journal, trees, new SignedTreeReads(rows, waiter), policies),
     },
+    WitnessWords,
+    WitnessSights,
     MakeCheckpointHandler,
     ReplaceWitnessPolicyHandler,
     CoseForm,

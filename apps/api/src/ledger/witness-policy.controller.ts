@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Headers, Put, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
+import type { OrgId } from '#libs/domain/kernel';
 import {
   ReplaceWitnessPolicyOf,
   textOfWitnessPolicy,
@@ -17,7 +18,7 @@ import { Route } from '../http/route.decorator.js';
 import { isTextBody } from '../http/transport-checks.js';
 import { READ_TREE, sendJson, sendText } from './checkpoint-answers.js';
 import { WitnessPolicyBody } from './witness-policy.dto.js';
-import { witnessPolicyView } from './witness-policy.view.js';
+import { WitnessSights } from './witness-sights.js';
 
 /** Who cosigns the organization's checkpoints. */
 @Controller('v1/ledger/witnesses')
@@ -25,6 +26,7 @@ export class WitnessPolicyController {
   constructor(
     private readonly policies: WitnessPolicies,
     private readonly commands: CommandBus,
+    private readonly sights: WitnessSights,
   ) {}
 
   @Get()
@@ -34,7 +36,7 @@ export class WitnessPolicyController {
     @Headers('accept') accept: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    answer(reply, accept, await this.policies.of(org));
+    await this.answer(reply, accept, org, await this.policies.of(org));
   }
 
   /** As a whole: whoever is not named is asked no more. */
@@ -49,13 +51,19 @@ export class WitnessPolicyController {
     const { org } = exchange.caller;
     const wanted = isTextBody(exchange) ? witnessPolicyOfText(exchange.body) : body;
     const metadata = exchange.commandMetadata();
-    answer(reply, accept, await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata)));
+    const policy = await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata));
+    await this.answer(reply, accept, org, policy);
+  }
+
+  private async answer(
+    reply: FastifyReply,
+    accept: string | undefined,
+    org: OrgId,
+    policy: WitnessPolicy,
+  ): Promise<void> {
+    void reply.header('Vary', 'Accept');
+    const isText = prefers(accept, ({ mediaType }) => mediaType === 'text/plain', 'application/json');
+    if (isText) sendText(reply, textOfWitnessPolicy(policy));
+    else sendJson(reply, await this.sights.of(org, policy));
   }
 }
-
-const answer = (reply: FastifyReply, accept: string | undefined, policy: WitnessPolicy): void => {
-  void reply.header('Vary', 'Accept');
-  const isText = prefers(accept, ({ mediaType }) => mediaType === 'text/plain', 'application/json');
-  if (isText) sendText(reply, textOfWitnessPolicy(policy));
-  else sendJson(reply, witnessPolicyView(policy));
-};

@@ -510,7 +510,8 @@ export interface paths {
          * The newest checkpoint
          * @description A signed note over the checkpoint of the organization's ledger (tlog-checkpoint): its origin, its number of deeds and the root of their
          *     Merkle tree, with the cosignatures of its witnesses. With `Accept: application/json` as an object, which says who they are. 404 before the
-         *     first one.
+         *     first one. The origin is `<host>/ledger/<org id>`, and with a number behind it, `/1` and so on, after a break that an operator accepted:
+         *     then take up the verifier key under the new name.
          */
         get: operations["getCheckpoint"];
         put?: never;
@@ -4417,15 +4418,16 @@ export interface components {
             /**
              * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
              *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`. Of `ledger_inconsistent` it is `shorter` (the ledger has
-             *     fewer deeds than were signed), `other_root`, `altered_deed` or `other_origin` (a break was accepted of which the
-             *     database knows nothing).
+             *     fewer deeds than were signed), `other_root`, `altered_deed`, `other_origin` (a break was accepted of which the database knows
+             *     nothing), `witness_ahead` (a witness cosigned a larger one under our key) or `witness_disagrees` (it does not continue what a
+             *     witness cosigned).
              */
             reason?: string | null;
             /** @description Of `chain_broken`. */
             first_bad_seq?: number | null;
             /** @description Of `ledger_inconsistent`, the deeds that the ledger had when it was found. */
             size?: number;
-            /** @description Of `ledger_inconsistent`, the deeds that the last checkpoint is over. */
+            /** @description Of `ledger_inconsistent`, the deeds that the last checkpoint is over, or of `witness_ahead` the witness's. */
             signed_size?: number;
             /** @description Of `org_stopped`. */
             stopped_at?: null | components["schemas"]["Timestamp"];

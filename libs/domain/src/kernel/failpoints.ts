@@ -66,6 +66,13 @@ export const FAILPOINTS = [
   /** The append of a signed checkpoint. */
   'ckpt.made',
   'ckpt.made.ack',
+  /** A witness has answered; the answer is in memory and nowhere else. */
+  'wit.answered',
+  /** The append of a cosignature. */
+  'wit.cosigned',
+  'wit.cosigned.ack',
+  /** What a witness holds against a ledger is kept; nothing says yet that the ledger is broken. */
+  'wit.disputed',
   /** The checkpoint has moved and the rows have not, in one transaction. */
   'proj.mid',
   /** The rows of deliveries to webhooks are written; the dispatcher has not been told. */

@@ -6,7 +6,7 @@ import type { OrganizationEvent, PersonEvent, SessionEvent, SignInFailureEvent }
 import type { PolicyEvent } from '../policies/index.js';
 import type { WebhookEvent } from '../webhooks/index.js';
 import type { DecoderEvent } from '../witness/index.js';
-import type { CheckpointActEvent, CheckpointMade } from './checkpoint.events.js';
+import type { CheckpointActEvent, CheckpointCosigned, CheckpointMade } from './checkpoint.events.js';
 import type { LedgerEvent } from './deed.events.js';
 import type { EvidenceExportEvent } from './evidence-export.events.js';
 import type { ExportEvent } from './export.events.js';
@@ -192,8 +192,16 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
  * ledger: a deed of it would be its own next reason.
  */
 const UNSEALED: EventTypes<
-  CheckpointMade | DecoderEvent | ExportEvent | LedgerEvent | PersonEvent | SessionEvent | SignInFailureEvent
+  | CheckpointMade
+  | CheckpointCosigned
+  | DecoderEvent
+  | ExportEvent
+  | LedgerEvent
+  | PersonEvent
+  | SessionEvent
+  | SignInFailureEvent
 > = {
+  CheckpointCosigned: true,
   CheckpointMade: true,
   DecoderAttached: true,
   DecoderDetached: true,

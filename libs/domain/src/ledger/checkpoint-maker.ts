@@ -25,6 +25,7 @@ import { rootText, type CheckpointJournal, type CheckpointTail, type SignedTree 
 import { type CheckpointSigningKeys, kidOf, type SigningKeys } from './checkpoint-keys.js';
 import type { BrokenLedger, BrokenLedgers, LedgerBreakReason } from './checkpoint.ports.js';
 import { LedgerBreaks } from './ledger-breaks.js';
+import type { LedgerDisputes } from './ledger-disputes.js';
 import type { LedgerReader } from './ledger-reader.js';
 import { AlteredDeed, type GrownTree, type LedgerTrees } from './ledger-tree.js';
 import { originNumber, type RememberedTree, type RememberedTrees, standingOf } from './remembered-trees.js';
@@ -56,6 +57,7 @@ export interface CheckpointMakerParts {
   readonly keys: Pick<CheckpointSigningKeys, 'signing'>;
   readonly remembered: RememberedTrees;
   readonly broken: BrokenLedgers;
+  readonly disputes: Pick<LedgerDisputes, 'stand' | 'settle'>;
   readonly clock: Clock;
   /** Of a first checkpoint: `<host>/ledger/<org id>`. */
   readonly originOf: (org: OrgId) => string;
@@ -80,8 +82,10 @@ export class CheckpointMaker {
 
   /** As {@link make}, for the operator who looks again at a ledger that was found broken: it ends where nothing is. */
   async lookAgain(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
+    await this.requireUndisputed(org);
     const made = await this.makeAnyway(org, metadata);
     await this.parts.broken.remove(org);
+    if (made !== null) await this.parts.disputes.settle(org, made.signed.checkpoint.origin);
     return made;
   }
 
@@ -98,6 +102,16 @@ export class CheckpointMaker {
     }
     await new LedgerBreaks(this.parts).accept(org, reason, metadata);
     return this.lookAgain(org, metadata);
+  }
+
+  /** Where a witness found it, the ledger alone cannot tell: what the witness holds against it must be answered. */
+  private async requireUndisputed(org: OrgId): Promise<void> {
+    const { broken, journal, ledger, disputes } = this.parts;
+    const known = await broken.of(org);
+    if (known === null || !isOfWitness(known.reason)) return;
+    const { origin } = await journal.tail(org);
+    if (origin === null || !(await disputes.stand(org, origin, await ledger.lastSeq(org)))) return;
+    throw new LedgerInconsistent(known);
   }
 
   private async makeAnyway(org: OrgId, metadata: CommandMetadata): Promise<NewestCheckpoint | null> {
@@ -207,6 +221,9 @@ export class CheckpointMaker {
     return { checkpoint, note, at };
   }
 }
+
+const isOfWitness = (reason: LedgerBreakReason): boolean =>
+  reason === 'witness_ahead' || reason === 'witness_disagrees';
 
 type SignedSize = Pick<Checkpoint, 'size' | 'root'>;
 

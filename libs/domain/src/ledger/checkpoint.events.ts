@@ -1,10 +1,11 @@
+import type { Digest } from '#libs/crypto';
 import type { OrgId, Timestamp } from '../kernel/index.js';
 
 /**
  * Events of a stream `checkpoints-<org_id>`: what the service has signed about an organization's tree. No stream
  * metadata, never deleted. The expected revision of the append makes it one root a size, whoever signs.
  */
-export type CheckpointEvent = CheckpointMade | CheckpointActEvent;
+export type CheckpointEvent = CheckpointMade | CheckpointCosigned | CheckpointActEvent;
 
 /** Signed, and from then on what the next one must extend. No deed seals it: it would move the head it tells of. */
 export type CheckpointMade = {
@@ -18,6 +19,25 @@ export type CheckpointMade = {
     root: string;
     /** The signed note, with the signatures of the service's own keys. */
     note: string;
+    at: Timestamp;
+  };
+};
+
+/** A witness has cosigned it, and its line verifies. Once a witness and size. It may come after later checkpoints. */
+export type CheckpointCosigned = {
+  type: 'CheckpointCosigned';
+  data: {
+    org: OrgId;
+    origin: string;
+    size: number;
+    /** The digest of its verifier key. */
+    witness: Digest;
+    /** What the organization called it then. */
+    name: string;
+    /** The signature line, with its newline. */
+    line: string;
+    /** By the clock of the witness. */
+    cosigned_at: Timestamp;
     at: Timestamp;
   };
 };

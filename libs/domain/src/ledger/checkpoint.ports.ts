@@ -27,15 +27,17 @@ export abstract class LedgerTreeRows {
 /**
  * Why an organization's ledger is not what was signed. Closed. `shorter`: it has fewer deeds than the last checkpoint.
  * `other_root`: the root of as many deeds is another one. `altered_deed`: a stored deed is not what was sealed, or does
- * not follow the one before. `other_origin`: a break was accepted of which the database knows nothing.
+ * not follow the one before. `other_origin`: a break was accepted of which the database knows nothing. `witness_ahead`: a witness
+ * holds a larger tree under our key. `witness_disagrees`: the tree does not continue the one that a witness cosigned.
  */
-export type LedgerBreakReason = 'shorter' | 'other_root' | 'altered_deed' | 'other_origin';
+export type LedgerBreakReason =
+  'shorter' | 'other_root' | 'altered_deed' | 'other_origin' | 'witness_ahead' | 'witness_disagrees';
 
 /** A ledger for which nothing is signed until an operator has looked at it. */
 export interface BrokenLedger {
   readonly org: OrgId;
   readonly reason: LedgerBreakReason;
-  /** Deeds that the ledger had, and that the last checkpoint has. */
+  /** Deeds that the ledger had, and that the last checkpoint, or the witness, has. */
   readonly size: number;
   readonly signedSize: number;
   readonly since: Timestamp;

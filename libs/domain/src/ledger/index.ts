@@ -28,6 +28,7 @@ export { ReplaceWitnessPolicyOf, ReplaceWitnessPolicyHandler } from './handlers/
 export { SealFile, SealFileHandler } from './handlers/seal-file.handler.js';
 export { StartExport, StartExportHandler } from './handlers/start-export.handler.js';
 export * from './ledger-breaks.js';
+export * from './ledger-disputes.js';
 export * from './ledger-fault.js';
 export * from './ledger-proofs.js';
 export { LedgerReader, type StoredDeed } from './ledger-reader.js';
@@ -51,6 +52,9 @@ export * from './sealer.js';
 export * from './sealing.ports.js';
 export { standingLowWater } from './low-water.js';
 export { type LookAtLog, type UnsealedEvent, UnsealedEvents } from './unsealed-events.js';
+export * from './witness-asker.js';
+export * from './witness-asking.js';
+export * from './witness.ports.js';
 export * from './witness-policies.js';
 export * from './witness-policy.js';
 export * from './witness-policy-text.js';

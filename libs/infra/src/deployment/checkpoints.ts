@@ -6,15 +6,23 @@ import {
   CheckpointMaker,
   CheckpointSigningKeys,
   LedgerBreaks,
+  LedgerDisputes,
   LedgerReader,
   LedgerTrees,
   type RememberedTrees,
+  WitnessAsker,
+  WitnessAsking,
+  type WitnessDisputes,
   WitnessPolicies,
+  type WitnessStandings,
 } from '#libs/domain/ledger';
 import { baseUrlOf, type Config } from '../config/index.js';
 import {
+  EgressWitnessDoor,
   PostgresBrokenLedgers,
   PostgresLedgerTreeRows,
+  PostgresWitnessDisputes,
+  PostgresWitnessStandings,
   RememberedTreesFolder,
   signedTreesPath,
   VaultCheckpointKeyRing,
@@ -31,6 +39,9 @@ export interface CheckpointParts {
   readonly broken: BrokenLedgers;
   readonly maker: CheckpointMaker;
   readonly policies: WitnessPolicies;
+  readonly standings: WitnessStandings;
+  readonly disputes: WitnessDisputes;
+  readonly asking: WitnessAsking;
 }
 
 /** What it takes of a deployment. */
@@ -40,7 +51,7 @@ export interface CheckpointNeeds extends Pick<
 > {
   readonly database: Pick<Deployment['database'], 'store' | 'durable'>;
   readonly secrets: Pick<Deployment['secrets'], 'cipher'>;
-  readonly egress: Pick<Deployment['egress'], 'check'>;
+  readonly egress: Pick<Deployment['egress'], 'check' | 'request'>;
   readonly config: Pick<Deployment['config'], 'env' | 'stateDir'>;
 }
 
@@ -57,9 +68,19 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
   const remembered = new RememberedTreesFolder(signedTreesPath(config.stateDir), logger);
   // Asked when a first checkpoint is made: a server of this process may not listen yet.
   const originOf = (org: OrgId): string => firstOrigin(deployment.baseUrl, org);
-  const maker = new CheckpointMaker({ ledger, trees, journal, keys, remembered, broken, clock, originOf });
   const policies = new WitnessPolicies(runner, streams, { egress, isProduction: config.env === 'production' });
-  return { keys, journal, trees, broken, maker, policies };
+  const standings = new PostgresWitnessStandings(durable);
+  const disputes = new PostgresWitnessDisputes(durable);
+  const held = new LedgerDisputes({ disputes, standings, policies, keys, trees });
+  const maker = new CheckpointMaker({
+    ...{ ledger, trees, journal, keys, remembered, broken, disputes: held, clock, originOf },
+  });
+  const door = new EgressWitnessDoor(egress);
+  const asking = new WitnessAsking({
+    ...{ journal, trees, keys, broken, policies, standings, disputes },
+    ...{ door, asker: new WitnessAsker(door), clock, randomness, logger },
+  });
+  return { keys, journal, trees, broken, maker, policies, standings, disputes, asking };
 };
 
 /** What {@link LedgerBreaks} takes where there is no whole deployment: an operator has a restored database go on. */

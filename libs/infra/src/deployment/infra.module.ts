@@ -43,7 +43,9 @@ import {
   LedgerTrees,
   RetentionReach,
   SealKeyAdministration,
+  WitnessAsking,
   WitnessPolicies,
+  WitnessStandings,
 } from '#libs/domain/ledger';
 import {
   Members,
@@ -138,7 +140,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
 };
 
 const checkpointPortsOf = (deployment: Deployment): Provider[] => {
-  const { keys, journal, trees, broken, maker, policies } = checkpointsOf(deployment);
+  const { keys, journal, trees, broken, maker, policies, standings, asking } = checkpointsOf(deployment);
   return [
     value(CheckpointSigningKeys, keys),
     value(CheckpointJournal, journal),
@@ -146,6 +148,8 @@ const checkpointPortsOf = (deployment: Deployment): Provider[] => {
     value(BrokenLedgers, broken),
     value(CheckpointMaker, maker),
     value(WitnessPolicies, policies),
+    value(WitnessStandings, standings),
+    value(WitnessAsking, asking),
   ];
 };
 

@@ -34,6 +34,7 @@ const APPENDS: Readonly<Record<string, Points>> = {
   CheckpointKeyAnnounced: CHECKPOINT,
   CheckpointKeyWithdrawn: CHECKPOINT,
   CheckpointMade: CHECKPOINT,
+  CheckpointCosigned: ['wit.cosigned', 'wit.cosigned.ack'],
 };
 
 const SEALING = ['seal.before', 'seal.signed', 'seal.ack'] as const;

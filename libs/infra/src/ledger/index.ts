@@ -1,3 +1,5 @@
+export { EgressWitnessDoor } from './egress-witness-door.js';
+export { PostgresWitnessDisputes, PostgresWitnessStandings } from './postgres-witness-rows.js';
 export { PolledSealingBacklog } from './polled-sealing-backlog.js';
 export { PostgresBrokenLedgers } from './postgres-broken-ledgers.js';
 export { PostgresLedgerTreeRows } from './postgres-ledger-tree-rows.js';

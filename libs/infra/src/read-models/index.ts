@@ -20,6 +20,7 @@ export { HourlyCountRow } from './insights/hourly-count.row.js';
 export { HourlyTotalRow } from './insights/hourly-total.row.js';
 export type { ActionCount, CountedBy, CountedPeriod } from './insights/hourly-reads.js';
 export { CheckpointRow, checkpointRowId } from './ledger/checkpoint.row.js';
+export { CosignatureRow, cosignatureRowId } from './ledger/cosignature.row.js';
 export { SignedTreeReads } from './ledger/signed-tree-reads.js';
 export { DeedRow } from './ledger/deed.row.js';
 export { likeContaining, likeGlob } from './like.js';

@@ -1,4 +1,5 @@
 import { type AgentId, DomainError, type OrgId, type Timestamp } from '#libs/domain/kernel';
+import type { WitnessedSize } from '#libs/domain/ledger';
 import type { DataSource, ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import { sqlStateOf } from '../postgres/index.js';
 import { AgentRow } from './agents/agent.row.js';
@@ -7,6 +8,7 @@ import { ActionRow } from './gate/action.row.js';
 import { driverErrorOf, translateRowError } from './row-errors.js';
 import { type ActionCount, type CountedBy, countedActions, type CountedPeriod } from './insights/hourly-reads.js';
 import { countedInParts, type PartCount } from './insights/part-reads.js';
+import { witnessedSize } from './ledger/witnessed-size.js';
 import type { RowType } from './row-transaction.js';
 
 /** Rows that belong to an organization. */
@@ -97,6 +99,15 @@ export class ReadModels {
         { calls, lastActionAt: at?.toISOString() ?? null },
       ]),
     );
+  }
+
+  /**
+   * The size of a checkpoint that enough witnesses have cosigned; null where there is none. Costs a step for each cosignature
+   * between that and where the walk begins.
+   * @throws {DomainError} `timeout` @throws {StoreUnavailable} the database did not answer
+   */
+  witnessedSize(org: OrgId, wanted: WitnessedSize): Promise<number | null> {
+    return found(witnessedSize(this.source, org, wanted));
   }
 
   /**

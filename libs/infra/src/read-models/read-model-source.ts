@@ -12,6 +12,7 @@ import { ApprovalRow } from './approvals/approval.row.js';
 import { HourlyCountRow } from './insights/hourly-count.row.js';
 import { HourlyTotalRow } from './insights/hourly-total.row.js';
 import { CheckpointRow } from './ledger/checkpoint.row.js';
+import { CosignatureRow } from './ledger/cosignature.row.js';
 import { DeedRow } from './ledger/deed.row.js';
 import { SecurityEventRow } from './people/security-event.row.js';
 import { PolicySlotRow } from './policies/policy-slot.row.js';
@@ -63,6 +64,7 @@ export const readModelSource = (options: ReadModelSourceOptions): DataSource => 
       HourlyCountRow,
       HourlyTotalRow,
       CheckpointRow,
+      CosignatureRow,
       DeedRow,
       ConnectorRow,
       PolicyRow,

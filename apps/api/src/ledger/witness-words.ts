@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '#libs/crypto';
+import { Logger, type OrgId } from '#libs/domain/kernel';
+import { type Asking, WitnessAsking, WitnessPolicies, type WitnessStanding } from '#libs/domain/ledger';
+
+/** Longer than a witness takes that is well, and shorter than a person's patience. */
+const PATIENCE_MS = 8_000;
+
+/** What witnesses say when they are asked at once, as far as they say it in time. */
+@Injectable()
+export class WitnessWords {
+  constructor(
+    private readonly policies: WitnessPolicies,
+    private readonly asking: WitnessAsking,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Of every witness of the policy. Who has not answered in time is still asked, and what it says is kept. */
+  async of(org: OrgId): Promise<readonly JsonObject[]> {
+    const { witnesses } = await this.policies.of(org);
+    if (witnesses.length === 0) return [];
+    const askings = await this.asking.begin(org, true);
+    const patience = new AbortController();
+    const over = sleep(PATIENCE_MS, null, { signal: patience.signal, ref: false }).catch(() => null);
+    try {
+      return await Promise.all(
+        witnesses.map(async ({ name, witness }) => {
+          const asked = askings.find((each) => each.witness.witness === witness);
+          return asked === undefined
+            ? { name, state: 'current', detail: null }
+            : wordOf(name, await Promise.race([this.heard(asked), over]));
+        }),
+      );
+    } finally {
+      patience.abort();
+    }
+  }
+
+  private async heard({ done }: Asking): Promise<WitnessStanding | null> {
+    try {
+      return await done;
+    } catch (error) {
+      this.logger.warn('what a witness said could not be kept; it is asked again', { error });
+      return null;
+    }
+  }
+}
+
+const wordOf = (name: string, standing: WitnessStanding | null): JsonObject => {
+  if (standing === null) return { name, state: 'still_asked', detail: null };
+  const { result, detail } = standing;
+  return { name, state: result === 'cosigned' ? 'current' : result, detail };
+};
