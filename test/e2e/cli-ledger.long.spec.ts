@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
@@ -41,5 +44,25 @@ describe('ags ledger and checkpoint-keys', () => {
   it('accept no break where there is none', async () => {
     const looked = await ags('ledger', 'checkpoint', '--accept-break', 'By mistake');
     expect(looked).toMatchObject({ code: 0, object: { origin: expect.stringMatching(/org_[^/]+$/) as string } });
+  });
+
+  it('say who cosigns the checkpoints, as a policy file both ways', async () => {
+    const key = 'witness.example/w1+eb762cc2+BNdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea';
+    const policy = `witness partner ${key} http://127.0.0.1:9\ngroup witnesses all partner\nquorum witnesses\n`;
+    const folder = await mkdtemp(join(tmpdir(), 'policy-'));
+    const file = join(folder, 'policy.txt');
+    await writeFile(file, policy);
+    expect(await ags('ledger', 'witnesses', 'set', file)).toMatchObject({
+      code: 0,
+      object: { object: 'witness_policy', org: service.org, quorum: 1, witnesses: [{ name: 'partner', vkey: key }] },
+    });
+    const { stdout } = await runAgsHere(['ledger', 'witnesses', 'get'], { env: service.environment });
+    expect(stdout.replace(/^#.*\n/gm, '')).toBe(policy);
+    await writeFile(file, 'quorum any\n');
+    expect(await ags('ledger', 'witnesses', 'set', file)).toMatchObject({
+      code: 2,
+      error: { code: 'validation_failed' },
+    });
+    await rm(folder, { recursive: true });
   });
 });

@@ -15,6 +15,7 @@ import {
   type OrgOption,
 } from '../command-context.js';
 import { registerLedgerCompare } from './ledger-compare.command.js';
+import { registerLedgerWitnesses } from './ledger-witnesses.command.js';
 import { facts, present, table, type Answer } from '../terminal.js';
 
 /** `ags ledger`: the signed trees of ledgers. */
@@ -29,10 +30,12 @@ export const registerLedgerCommands = (program: Command, context: CommandContext
     'npm run ags -- ledger checkpoint --accept-break "The disk was lost, the newest backup is from 09:00"',
     'npm run ags -- ledger verify-hashes',
     'npm run ags -- ledger compare deeds.tar.gz theirs.tar.gz',
+    'npm run ags -- ledger witnesses get',
   );
   registerCheckpoint(ledger, context);
   registerHashes(ledger, context);
   registerLedgerCompare(ledger, context);
+  registerLedgerWitnesses(ledger, context);
 };
 
 interface CheckpointOptions extends OrgOption, JsonOption {
