@@ -160,6 +160,40 @@ describe('a witness that is asked', () => {
   });
 });
 
+describe('how far witnesses are behind', () => {
+  it('is known by the first deed that the quorum has not cosigned, from when it asked for it', async () => {
+    const org = await scene.organization(3);
+    expect(await service.watch.lag(org)).toBeNull();
+    scene.bench.clock.ms += 3_600_000;
+    const since = new Date(scene.bench.clock.ms).toISOString();
+    await witnessedBy(org, 1, named('w', vkeys[0]));
+    expect(await service.watch.lag(org)).toMatchObject({ size: 0, since });
+    await service.make(org);
+    await pass(org);
+    const { size } = (await service.journal.tail(org)).last?.checkpoint ?? { size: 0 };
+    await scene.deeds(org, 2);
+    scene.bench.clock.ms += 7_200_000;
+    expect(await service.watch.lag(org)).toMatchObject({ size });
+    expect(await service.watch.ageMs(org)).toBeGreaterThanOrEqual(7_200_000);
+    await service.make(org);
+    await pass(org);
+    const { size: now } = (await service.journal.tail(org)).last?.checkpoint ?? { size: 0 };
+    expect((await service.watch.lag(org))?.size ?? now).toBe(now);
+  });
+
+  it('names those that do not know the ledger, with the key that they need', async () => {
+    const liar = await LyingWitness.start();
+    liar.lie = answer(404);
+    const org = await scene.organization(1);
+    await witnessedBy(org, 1, named('liar', ed25519Cosigner('liar', LIAR, 1).vkey, liar.url));
+    await service.make(org);
+    await pass(org);
+    const verifierKeys = [encodeVkey(checkpointVkey(`governance.example/ledger/${org}`, publicKey))];
+    expect(await service.watch.unintroduced(org)).toEqual([{ name: 'liar', verifierKeys }]);
+    await liar.close();
+  });
+});
+
 const SIZE = { 'Content-Type': TLOG_SIZE_MEDIA_TYPE };
 const answer =
   (status: number, body = '', headers = {}): Lie =>

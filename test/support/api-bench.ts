@@ -47,6 +47,7 @@ import {
   WitnessAsking,
   WitnessPolicies,
   WitnessStandings,
+  WitnessWatch,
 } from '#libs/domain/ledger';
 import { checkpointsOf } from '#libs/infra/deployment';
 import { organizationDecider, PeopleDirectory } from '#libs/domain/people';
@@ -308,6 +309,7 @@ export class ApiBench {
       { provide: WitnessPolicies, useValue: checkpoints.policies },
       { provide: WitnessStandings, useValue: checkpoints.standings },
       { provide: WitnessAsking, useValue: checkpoints.asking },
+      { provide: WitnessWatch, useValue: checkpoints.watch },
       { provide: ReadModels, useValue: new ReadModels(this.readModels.source) },
       { provide: ProjectionWaiter, useValue: new ProjectionWaiter(store, this.progress) },
       { provide: ConnectorStreams, useValue: connectors },

@@ -220,12 +220,12 @@ export class Worker {
 
   /** And has them cosigned. */
   private async signTrees(held: AbortSignal): Promise<void> {
-    const { database, directory, clock, randomness, logger } = this.deployment;
-    const { maker, asking } = checkpointsOf(this.deployment);
+    const { database, directory, clock, randomness, logger, metrics: meter } = this.deployment;
+    const { maker, asking, watch } = checkpointsOf(this.deployment);
     const organizations = () => directory.organizations();
     const { store } = database;
     const trees = new CheckpointLoop({ maker, store, organizations, clock, randomness, logger });
-    const witnesses = new WitnessLoop({ asking, store, organizations, logger });
+    const witnesses = new WitnessLoop({ asking, watch, store, organizations, logger, meter });
     await Promise.all([trees.run(held), witnesses.run(held)]);
   }
 

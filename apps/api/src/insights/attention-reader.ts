@@ -31,6 +31,7 @@ export class AttentionReader {
     active: readonly BoundedAgent[],
   ): Promise<JsonObject[]> {
     const { org } = organization;
+    const [unintroduced, unwitnessed] = await Promise.all([this.rows.unintroduced(org), this.rows.unwitnessed(org)]);
     const [ledger, broken, mismatches, expiring, copied, budgets, blind, failing, held] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
       this.rows.broken(org),
@@ -44,7 +45,7 @@ export class AttentionReader {
     ]);
     return attentionOf({
       ...{ organization, ledger, broken, mismatches, expiring },
-      ...{ copied, budgets, blind, failing, held },
+      ...{ copied, budgets, blind, failing, held, unintroduced, unwitnessed },
     });
   }
 }

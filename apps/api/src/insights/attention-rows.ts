@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type OrgId, timestampOf } from '#libs/domain/kernel';
-import { type BrokenLedger, BrokenLedgers } from '#libs/domain/ledger';
+import {
+  type BrokenLedger,
+  BrokenLedgers,
+  type UnintroducedWitness,
+  WITNESS_LAG_MAX_MS,
+  type WitnessLag,
+  WitnessWatch,
+} from '#libs/domain/ledger';
 import { ActionRow, ApprovalRow, type CountedPeriod, ReadModels } from '#libs/infra/read-models';
 import { ATTENTION_MAX, EXPIRING_MS } from './attention.js';
 
@@ -11,10 +18,21 @@ export class AttentionRows {
     private readonly readModels: ReadModels,
     private readonly clock: Clock,
     private readonly brokenLedgers: BrokenLedgers,
+    private readonly watch: WitnessWatch,
   ) {}
 
   broken(org: OrgId): Promise<BrokenLedger | null> {
     return this.brokenLedgers.of(org);
+  }
+
+  /** Where deeds have waited for the quorum of witnesses for too long. */
+  async unwitnessed(org: OrgId): Promise<WitnessLag | null> {
+    const lag = await this.watch.lag(org);
+    return lag !== null && this.clock.nowMs() - Date.parse(lag.since) > WITNESS_LAG_MAX_MS ? lag : null;
+  }
+
+  unintroduced(org: OrgId): Promise<readonly UnintroducedWitness[]> {
+    return this.watch.unintroduced(org);
   }
 
   async mismatches(org: OrgId, { from, to }: CountedPeriod): Promise<readonly ActionRow[]> {

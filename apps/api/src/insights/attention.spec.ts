@@ -8,6 +8,8 @@ const calm = {
   organization: { org: TEST_ORG, status: 'started', stop: null } as unknown as LivingOrganization,
   ledger: { result: 'intact', reason: null, first_bad_seq: null },
   broken: null,
+  unintroduced: [],
+  unwitnessed: null,
   mismatches: [],
   expiring: [],
   copied: [],
@@ -51,6 +53,18 @@ describe('what needs attention', () => {
     });
   });
 
+  it('is a witness that does not know the ledger, with the key that it needs, and deeds that nobody has cosigned', () => {
+    const unintroduced = [{ name: 'partner', verifierKeys: ['governance.example/ledger/org_1+a+b'] }];
+    const unwitnessed = { size: 3, sealed: 9, since: at };
+    expect(attentionOf({ ...calm, unintroduced, unwitnessed })).toEqual([
+      {
+        ...{ kind: 'witness_unknown_log', ids: [TEST_ORG], witness: 'partner' },
+        verifier_keys: ['governance.example/ledger/org_1+a+b'],
+      },
+      { kind: 'ledger_unwitnessed', ids: [TEST_ORG], size: 9, signed_size: 3, since: at },
+    ]);
+  });
+
   it('is told the most pressing kind first, with its data', () => {
     const by = { type: 'user', id: testId('usr', 1) } as const;
     const organization = { ...calm.organization, status: 'stopped', stop: { at, by } } as LivingOrganization;
@@ -60,6 +74,8 @@ describe('what needs attention', () => {
         organization,
         ledger,
         broken: null,
+        unintroduced: [],
+        unwitnessed: null,
         mismatches: [mismatch(1)],
         expiring: [expiring],
         copied: [{ passkey: testId('pky', 1), user: testId('usr', 2), fellAt: at }],

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 import { budgetIdOf, budgetOwnerOf, CALLS } from '#libs/domain/gate';
 import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
-import type { BrokenLedger, LedgerCheck } from '#libs/domain/ledger';
+import type { BrokenLedger, LedgerCheck, UnintroducedWitness, WitnessLag } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
 import type { BlindConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
 import type { CopiedPasskey } from './copied-passkeys.js';
@@ -33,6 +33,10 @@ export interface AttentionSources {
   readonly failing: readonly FailingConnector[];
   /** Connectors with tools that wait for an admin, the one with the most of them first. */
   readonly held: readonly HeldConnector[];
+  /** Witnesses of the ledger that do not know it, in the order of the policy. */
+  readonly unintroduced: readonly UnintroducedWitness[];
+  /** Deeds that have waited for the quorum of witnesses for too long. */
+  readonly unwitnessed: WitnessLag | null;
 }
 
 /**
@@ -72,6 +76,13 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
       tested_at: testedAt,
     })),
     ...sources.held.map(({ id, name, tools }) => ({ kind: 'tools_held', ids: [id], connector: name, tools })),
+    ...sources.unintroduced.map(({ name, verifierKeys }) => ({
+      kind: 'witness_unknown_log',
+      ids: [sources.organization.org],
+      witness: name,
+      verifier_keys: [...verifierKeys],
+    })),
+    ...unwitnessedDeeds(sources),
   ].slice(0, ATTENTION_MAX);
 
 /** A check that came to no end proves nothing, and is no finding. */
@@ -91,6 +102,19 @@ const inconsistentLedger = ({ broken }: AttentionSources): JsonObject[] =>
           size: broken.size,
           signed_size: broken.signedSize,
           since: broken.since,
+        },
+      ];
+
+const unwitnessedDeeds = ({ unwitnessed, organization }: AttentionSources): JsonObject[] =>
+  unwitnessed === null
+    ? []
+    : [
+        {
+          kind: 'ledger_unwitnessed',
+          ids: [organization.org],
+          size: unwitnessed.sealed,
+          signed_size: unwitnessed.size,
+          since: unwitnessed.since,
         },
       ];
 

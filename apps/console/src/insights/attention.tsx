@@ -142,6 +142,10 @@ const Told = ({ item }: { readonly item: Attention }) => {
           changed what it says. Calls of {item.tools === 1 ? 'it' : 'them'} are denied until then.
         </NeedLine>
       );
+    case 'witness_unknown_log':
+      return <UnknownLog item={item} />;
+    case 'ledger_unwitnessed':
+      return <UnwitnessedLedger item={item} />;
     // Mismatches and expiring approvals have line components of their own.
     case 'mismatch':
     case 'approval_expiring':
@@ -161,6 +165,26 @@ const InconsistentLedger = ({ item }: { readonly item: Attention }) => (
   <NeedLine icon="shieldCross" tone="bad" to="/deeds" step="View deeds">
     The ledger does not continue what was signed before: it had {item.size ?? 'fewer'} deeds where{' '}
     {item.signed_size ?? 'more'} were signed. Nothing more is signed. Tell the operator.
+  </NeedLine>
+);
+
+const UnknownLog = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="alert" tone="warn" to="/deeds" step="View deeds">
+    The witness <Said text={item.witness ?? ''} /> does not know this ledger. Give its operator the verifier key{' '}
+    <code>{(item.verifier_keys ?? []).join(' ')}</code>
+  </NeedLine>
+);
+
+const UnwitnessedLedger = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="alert" tone="warn" to="/deeds" step="View deeds">
+    Too few witnesses have cosigned the ledger: {item.signed_size ?? 0} of {item.size ?? 0} deeds
+    {item.since === undefined ? (
+      '.'
+    ) : (
+      <>
+        , since <Time at={item.since} />.
+      </>
+    )}
   </NeedLine>
 );
 

@@ -50,7 +50,7 @@ export const needsOf = (
     ...told('slot_lagging'),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
     ...told('passkey_counter_fell'),
-    ...told('budget_near', 'connector_failing', 'tools_held'),
+    ...told('budget_near', 'connector_failing', 'tools_held', 'witness_unknown_log', 'ledger_unwitnessed'),
   ];
   const isSure = waiting !== null && (waiting.data.length > 0 || pending === 0);
   return needs.length === 0 && !isSure ? null : needs;

@@ -4412,7 +4412,7 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "ledger_inconsistent" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held";
+            kind: "chain_broken" | "ledger_inconsistent" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held" | "witness_unknown_log" | "ledger_unwitnessed";
             /** @description What it is about. Of `approval_expiring` the approval and its action, of `passkey_counter_fell` the passkey and whose it is. */
             ids: string[];
             /**
@@ -4425,17 +4425,24 @@ export interface components {
             reason?: string | null;
             /** @description Of `chain_broken`. */
             first_bad_seq?: number | null;
-            /** @description Of `ledger_inconsistent`, the deeds that the ledger had when it was found. */
+            /** @description Of `ledger_inconsistent`, the deeds that the ledger had when it was found. Of `ledger_unwitnessed`, those that it has. */
             size?: number;
-            /** @description Of `ledger_inconsistent`, the deeds that the last checkpoint is over, or of `witness_ahead` the witness's. */
+            /**
+             * @description Of `ledger_inconsistent`, the deeds that the last checkpoint is over, or of `witness_ahead` the witness's. Of
+             *     `ledger_unwitnessed`, those that the quorum has cosigned.
+             */
             signed_size?: number;
+            /** @description Of `witness_unknown_log`, what the organization calls it. */
+            witness?: string;
+            /** @description Of `witness_unknown_log`, what its operator must trust. */
+            verifier_keys?: string[];
             /** @description Of `org_stopped`. */
             stopped_at?: null | components["schemas"]["Timestamp"];
             /** @description Of `org_stopped`. */
             stopped_by?: null | components["schemas"]["Actor"];
             /** @description Of `slot_invalidated` and `slot_lagging`, how far the decoder is behind the change log; null where nobody can say. */
             lag_bytes?: number | null;
-            /** @description Of `ledger_inconsistent`, `slot_invalidated` and `slot_lagging`. */
+            /** @description Of `ledger_inconsistent`, `ledger_unwitnessed`, `slot_invalidated` and `slot_lagging`. */
             since?: components["schemas"]["Timestamp"];
             /** @description Of `mismatch` and `approval_expiring`. */
             tool?: string;

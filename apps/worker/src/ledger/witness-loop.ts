@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventStore, idInStream, type Logger, type OrgId, streamOf } from '#libs/domain/kernel';
-import { type WitnessAsking, witnessPolicyDecider } from '#libs/domain/ledger';
+import { type EventStore, idInStream, type Logger, type Meter, type OrgId, streamOf } from '#libs/domain/kernel';
+import { type WitnessAsking, witnessPolicyDecider, type WitnessWatch } from '#libs/domain/ledger';
 import { RepeatedFault } from '#libs/infra/logging';
 
 /** The pause before a pass: as long as a new checkpoint waits for its witnesses at most, where nothing failed. */
@@ -14,7 +14,9 @@ export interface WitnessLoopParts {
   readonly asking: Pick<WitnessAsking, 'begin'>;
   readonly store: Pick<EventStore, 'heads'>;
   readonly organizations: () => Promise<readonly OrgId[]>;
+  readonly watch: Pick<WitnessWatch, 'ageMs'>;
   readonly logger: Logger;
+  readonly meter: Meter;
 }
 
 /**
@@ -40,21 +42,26 @@ export class WitnessLoop {
       await sleep(this.intervalMs, undefined, { signal: held }).catch((error: unknown) => {
         if (!held.aborted) throw error;
       });
-      if (held.aborted) return;
+      if (held.aborted) break;
       await this.pass(held);
     }
+    // Whoever has the lease now tells it.
+    this.parts.meter.ledgersWitnessed(0);
   }
 
   /** Begins to ask whoever is to be asked. */
   async pass(held: AbortSignal): Promise<void> {
     try {
+      let longest = 0;
       for (const org of await this.witnessed()) {
         if (held.aborted) return;
+        longest = Math.max(longest, await this.parts.watch.ageMs(org));
         if (this.underWay.has(org)) continue;
         while (this.underWay.size >= ORGANIZATIONS_AT_ONCE) await Promise.race(this.underWay.values());
         const asked = this.ask(org).finally(() => this.underWay.delete(org));
         this.underWay.set(org, asked);
       }
+      this.parts.meter.ledgersWitnessed(longest);
     } catch (error) {
       this.unasked.met(error);
     }

@@ -50,6 +50,8 @@ export interface Meter {
   transactionSeen(result: SeenTransaction): void;
   /** @param decoder null: this process follows the log of the connector no more */
   decoderStands(connector: string, decoder: MeteredDecoder | null): void;
+  /** How long the deed that waits longest for its quorum of witnesses has done so; 0 where none does, or others ask. */
+  ledgersWitnessed(ageMs: number): void;
 }
 
 const nothing = (): void => undefined;
@@ -67,4 +69,5 @@ export const NO_METER: Meter = {
   sweepEnded: nothing,
   transactionSeen: nothing,
   decoderStands: nothing,
+  ledgersWitnessed: nothing,
 };

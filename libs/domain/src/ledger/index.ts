@@ -54,6 +54,7 @@ export { standingLowWater } from './low-water.js';
 export { type LookAtLog, type UnsealedEvent, UnsealedEvents } from './unsealed-events.js';
 export * from './witness-asker.js';
 export * from './witness-asking.js';
+export * from './witness-watch.js';
 export * from './witness.ports.js';
 export * from './witness-policies.js';
 export * from './witness-policy.js';

@@ -15,6 +15,7 @@ import {
   type WitnessDisputes,
   WitnessPolicies,
   type WitnessStandings,
+  WitnessWatch,
 } from '#libs/domain/ledger';
 import { baseUrlOf, type Config } from '../config/index.js';
 import {
@@ -42,6 +43,7 @@ export interface CheckpointParts {
   readonly standings: WitnessStandings;
   readonly disputes: WitnessDisputes;
   readonly asking: WitnessAsking;
+  readonly watch: WitnessWatch;
 }
 
 /** What it takes of a deployment. */
@@ -80,7 +82,8 @@ export const checkpointsOf = (deployment: CheckpointNeeds): CheckpointParts => {
     ...{ journal, trees, keys, broken, policies, standings, disputes },
     ...{ door, asker: new WitnessAsker(door), clock, randomness, logger },
   });
-  return { keys, journal, trees, broken, maker, policies, standings, disputes, asking };
+  const watch = new WitnessWatch({ policies, standings, journal, ledger, keys, clock });
+  return { keys, journal, trees, broken, maker, policies, standings, disputes, asking, watch };
 };
 
 /** What {@link LedgerBreaks} takes where there is no whole deployment: an operator has a restored database go on. */

@@ -46,6 +46,7 @@ import {
   WitnessAsking,
   WitnessPolicies,
   WitnessStandings,
+  WitnessWatch,
 } from '#libs/domain/ledger';
 import {
   Members,
@@ -140,7 +141,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
 };
 
 const checkpointPortsOf = (deployment: Deployment): Provider[] => {
-  const { keys, journal, trees, broken, maker, policies, standings, asking } = checkpointsOf(deployment);
+  const { keys, journal, trees, broken, maker, policies, standings, asking, watch } = checkpointsOf(deployment);
   return [
     value(CheckpointSigningKeys, keys),
     value(CheckpointJournal, journal),
@@ -150,6 +151,7 @@ const checkpointPortsOf = (deployment: Deployment): Provider[] => {
     value(WitnessPolicies, policies),
     value(WitnessStandings, standings),
     value(WitnessAsking, asking),
+    value(WitnessWatch, watch),
   ];
 };
 

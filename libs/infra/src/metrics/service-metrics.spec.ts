@@ -34,6 +34,7 @@ const FAMILIES = {
   service_worker_jobs_total: 'counter',
   service_worker_queue_depth: 'gauge',
   service_gate_sweeps_total: 'counter',
+  service_ledger_witnessed_age_seconds: 'gauge',
   service_policy_eval_time_limit_total: 'counter',
   service_witness_transactions_total: 'counter',
   service_witness_lag_bytes: 'gauge',
@@ -42,7 +43,7 @@ const FAMILIES = {
 };
 
 describe('the metrics of the service', () => {
-  it('are the 17 families of docs/metrics.md, each with its type, and no other', async () => {
+  it('are the 18 families of docs/metrics.md, each with its type, and no other', async () => {
     const types = [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
     expect(Object.fromEntries(types)).toEqual(FAMILIES);
   });

@@ -36,6 +36,7 @@ export class ServiceMetrics implements Meter {
   private readonly timeLimits: Counter<'mode'>;
   private readonly transactions: Counter<'result'>;
   private readonly decoders = new Map<string, MeteredDecoder>();
+  private unwitnessedMs = 0;
 
   /** Asked for its depth at every scrape. */
   queue: Pick<JobQueue, 'depth'> | null = null;
@@ -84,6 +85,11 @@ export class ServiceMetrics implements Meter {
     this.timeLimits = this.counter('policy_eval_time_limit_total', 'Policy evaluations that took too long.', ['mode']);
     this.transactions = this.counter('witness_transactions_total', 'Transactions read from change logs.', ['result']);
     this.gaugeDecoders();
+    this.gauge(
+      'ledger_witnessed_age_seconds',
+      'How long the deed that waits longest for its witnesses has waited.',
+      () => this.unwitnessedMs / 1_000,
+    );
   }
 
   /** No label names a connector: of several the worst is what an operator must know. */
@@ -175,6 +181,10 @@ export class ServiceMetrics implements Meter {
   decoderStands(connector: string, decoder: MeteredDecoder | null): void {
     if (decoder === null) this.decoders.delete(connector);
     else this.decoders.set(connector, decoder);
+  }
+
+  ledgersWitnessed(ageMs: number): void {
+    this.unwitnessedMs = ageMs;
   }
 
   private counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
