@@ -40,7 +40,8 @@ describe('ags bundle show', () => {
       expect(said).toContain(`member: "${member}" note: "Grüße \\u0001" seq: 8`);
     expect(said).toContain('Who allowed it: approved, 2 of 2 signed');
     expect(said).toContain('no: that this person signed is the word of the service');
-    expect(said).toContain('what the agent signed: nonce: "00"');
+    expect(said).toContain('signed by the agent yes: by a key that the agent had then');
+    expect(said).toContain('what the agent signed: agent: "agt_');
   });
 
   it('gives a program the same, with what is absent and why', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createSignedIntent, digestOfJson, SigningKey } from '#libs/crypto';
 import { StagePeople } from '../http/error-codes/stage-people.js';
 import { headersOf, type Sent } from '../http/error-codes/sent.js';
 import { connectCrm } from '../support/crm.js';
@@ -79,6 +80,27 @@ let approved: string;
 let denied: string;
 let read: string;
 let refused: string;
+let signed: string;
+
+/** A call that the runtime of the agent signed with a key of its own. */
+const calledSigned = async (): Promise<string> => {
+  const key = SigningKey.generate();
+  const { agent } = service;
+  const asAdmin = { key: service.adminKey };
+  const body = { public_key: key.publicKey.text };
+  await service.call('POST', `/v1/agents/${agent}/intent-keys`, { ...asAdmin, body });
+  await service.call('PATCH', `/v1/agents/${agent}`, { ...asAdmin, body: { intent_mode: 'optional' } });
+  const [tool, args, iat] = ['crm.get_customer', { id: '42' }, Date.now()];
+  const { header } = createSignedIntent(
+    { org: service.org, agent, tool, args_digest: digestOfJson(args), iat, exp: iat + 60_000 },
+    key,
+  );
+  const { json } = await service.call('POST', '/v1/actions', {
+    ...{ key: service.agentKey, body: { tool, args }, headers: { 'Service-Intent': header } },
+  });
+  expect(json).toMatchObject({ status: 'executed' });
+  return String(json['id']);
+};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'auditor-'));
@@ -102,7 +124,9 @@ beforeAll(async () => {
     ...{ key: service.agentKey, body: { tool: 'crm.unknown_tool', args: {} } },
   });
   refused = String((no.error['action'] as { id: string }).id);
+  signed = await calledSigned();
   await sealed(read);
+  await sealed(signed);
   bundle = await exported('with-evidence.tar.gz', '?evidence=true');
   const keys = await runAgs(['seal-keys', 'list', '--json'], { env: service.environment });
   trust = ['--org', service.org, ...keys.objects.flatMap(({ fingerprint }) => ['--pin', String(fingerprint)])];
@@ -120,7 +144,12 @@ describe('an auditor with a bundle, and no service', () => {
     const { code, stdout } = await ags('verify', bundle, '--json');
     expect([code, objectsIn(stdout)[0]]).toMatchObject([
       0,
-      { result: 'intact', checkpoint: { signed: false }, evidence: { removed: 0, missing: 0 } },
+      {
+        result: 'intact',
+        checkpoint: { signed: false },
+        evidence: { removed: 0, missing: 0 },
+        intents: { signed: 1, unchecked: 0 },
+      },
     ]);
   });
 
@@ -164,6 +193,14 @@ describe('an auditor with a bundle, and no service', () => {
     expect(no).toContain('none: nothing was sent');
     expect(words((await ags('bundle', 'show', bundle, refused)).stdout)).toContain('crm.unknown_tool: refused');
     expect(words((await ags('bundle', 'show', bundle, read)).stdout)).toContain('crm.get_customer: it was done');
+  });
+
+  it('reads which call a key of the agent signed', async () => {
+    const said = words((await ags('bundle', 'show', bundle, signed)).stdout);
+    expect(said).toContain(
+      'signed by the agent yes: by a key that the agent had then, over this tool and these arguments',
+    );
+    expect(words((await ags('bundle', 'show', bundle, read)).stdout)).toContain('none: who sent the call is the word');
   });
 
   it('reads that the evidence itself was exported, and by whom', async () => {

@@ -21,6 +21,8 @@ import {
   rawOf,
   streamOf,
 } from '../../libs/crypto/src/testing/given-chain.js';
+import { INTENTS_LEFT_OPEN } from '../../libs/crypto/src/testing/intent-attacks.js';
+import { intentBundle } from '../../libs/crypto/src/testing/intent-bundle.js';
 import { LEFT_OPEN } from '../../libs/crypto/src/testing/signed-attacks.js';
 import { signedBundle } from '../../libs/crypto/src/testing/signed-bundle.js';
 import { flipped } from '../../libs/crypto/src/testing/attacked-bundle.js';
@@ -102,15 +104,23 @@ describe.skipIf(!hasPython)('the Python verifier (needs python3 with cryptograph
   });
 
   it('agrees on decisions that devices signed, and on what leaves them open', async () => {
-    const bundles = LEFT_OPEN.map(({ choices }) => ({ bytes: () => signedBundle(choices) }));
-    const held = await Promise.all(bundles.map(({ bytes }) => bytes()));
+    const held = await Promise.all(LEFT_OPEN.map(({ choices }) => signedBundle(choices)));
+    await agreeOn(held, LEFT_OPEN);
+  });
+
+  it('agrees on calls that agents signed, and on what leaves them open', async () => {
+    const held = await Promise.all(INTENTS_LEFT_OPEN.map(({ choices }) => intentBundle(choices)));
+    await agreeOn(held, INTENTS_LEFT_OPEN);
+  });
+
+  const agreeOn = async (held: readonly Buffer[], cases: readonly { readonly name: string }[]): Promise<void> => {
     const said = await verdictsOf(held.map((bytes) => ({ bytes: () => Promise.resolve(bytes) })));
     for (const [index, bytes] of held.entries()) {
       const verdict = await verifyBundle(streamOf([bytes]), HONEST_OPTIONS);
-      expect(verdict.approvals).not.toBeNull();
-      expect(said[index], LEFT_OPEN[index]?.name).toEqual(verdict);
+      expect([verdict.approvals, verdict.intents]).not.toContain(null);
+      expect(said[index], cases[index]?.name).toEqual(verdict);
     }
-  });
+  };
 
   it('agrees on deeds of what people were asked: approved, denied, expired and cancelled', async () => {
     const ends = ['approved', 'denied', 'expired', 'cancelled'] as const;

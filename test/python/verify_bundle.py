@@ -5,7 +5,7 @@
                      [--checkpoint-key VKEY ...] [--witnesses FILE]
 
 `--keys` takes the answer of GET /.well-known/service/keys.json, `--witnesses` a tlog-policy; checkpoints are judged by tlog.py,
-assertions of passkeys by passkeys.py.
+assertions of passkeys by passkeys.py, signed intents by intents.py.
 Prints the verdict as one JSON object. Exit 0: intact. 1: not. 2: wrong usage or our own fault.
 It reads the whole file into memory: it is there to be read, not to be fast.
 """
@@ -22,6 +22,7 @@ from functools import lru_cache
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+import intents
 import passkeys
 import tlog
 
@@ -587,7 +588,7 @@ class Check:
         self.logs, self.policy = logs, policy
         self.manifest, self.keys, self.file_fault, self.fault_seq = None, None, None, None
         self.leaves, self.bodies = [], {}
-        self.words, self.evidence, self.approvals = NO_CHECKPOINT, None, None
+        self.words, self.evidence, self.approvals, self.intents = NO_CHECKPOINT, None, None, None
         self.chain_fault, self.trust_fault = None, None
         self.seq, self.last_hash, self.last_time, self.deeds = None, None, None, 0
         self.first_by_kid, self.deeds_by_kid, self.revoked = {}, {}, set()
@@ -636,17 +637,19 @@ class Check:
                 self.words = note[1]
         if "payloads.ndjson" in files:
             signatures = passkeys.Signatures(self.org, self.bodies, manifest["first_seq"] == 1, is_key)
-            payloads = Payloads(self.bodies, signatures)
+            calls = intents.Intents(self.org, self.bodies, manifest["first_seq"] == 1, is_key, canonical)
+            payloads = Payloads(self.bodies, signatures, calls)
             try:
                 for line in archive.lines("payloads.ndjson", MAX_PAYLOAD_LINE, "bad_evidence"):
                     if is_whole:
                         payloads.judge(line[:-1])
             except Refused as refused:
-                if refused.reason in ("bad_evidence", "bad_assertion"):
+                if refused.reason in ("bad_evidence", "bad_assertion", "bad_intent"):
                     self.words = NO_CHECKPOINT
                 raise
             self.evidence = payloads.counts if is_whole else None
             self.approvals = signatures.counts() if is_whole else None
+            self.intents = calls.counts() if is_whole else None
 
     def contradicts(self, seq, body_hash):
         return any(head["seq"] == seq and head["body_hash"] != body_hash for head in self.heads)
@@ -787,6 +790,7 @@ class Check:
             **self.words,
             "evidence": self.evidence,
             "approvals": self.approvals,
+            "intents": self.intents,
         }
 
 
@@ -958,8 +962,8 @@ def members_of(body):
 class Payloads:
     """Judges the lines of payloads.ndjson one by one."""
 
-    def __init__(self, bodies, signatures):
-        self.signatures = signatures
+    def __init__(self, bodies, signatures, calls):
+        self.signatures, self.calls = signatures, calls
         self.bodies, self.place, self.data = bodies, (1, 0, 0, b""), (0, None)
         self.counts = {"given": 0, "removed": 0, "missing": 0, "unproven": 0}
 
@@ -1018,6 +1022,7 @@ class Payloads:
             raise Refused("bad_evidence", int(seq))
         if not self.signatures.take(int(seq), member, data, value[0]):
             raise Refused("bad_assertion", int(seq))
+        self.calls.take(int(seq), member, data, value[0])
         self.accept(int(seq), place, "given")
         if member == "admin.data_digest":
             self.data = (int(seq), value[0])
@@ -1032,7 +1037,12 @@ class Payloads:
             proven = signature is None and document in NAMED_BY and named == claimed
         if not proven or not is_of_digest(document, data, claimed):
             raise Refused("bad_evidence", int(seq))
-        self.accept(int(seq), (1, int(seq), LAST, document.encode()), "given")
+        place = (1, int(seq), LAST, document.encode())
+        if place <= self.place:
+            raise Refused("bad_evidence", int(seq))
+        if document == "intent" and not self.calls.judge(int(seq), data, signature):
+            raise Refused("bad_intent", int(seq))
+        self.accept(int(seq), place, "given")
 
     def told(self, claimed, document, of, data):
         if document not in ("connector_config", "intent_key", "policy_source") or not is_of_digest(document, data, claimed):

@@ -6,8 +6,9 @@ import { faultOfAssertion, type PasskeyRegistration } from './passkey-assertion.
 import type { JsonObject, JsonValue } from './strict-json.js';
 
 /**
- * How many of the people who decided signed with a device. `unsigned`: the service's word. `unchecked`: the deed names an
- * assertion, and the bundle does not give it, or what it is checked with: what was shown, the registration of the passkey.
+ * How many of the people who decided signed with a device, and of the calls came with an intent of the agent. `unsigned`: the
+ * service's word. `unchecked`: the deed names what was signed, and the bundle does not give it, or what it is checked with:
+ * what was shown, the arguments, the registration of the key.
  */
 export interface SignatureCounts {
   readonly signed: number;

@@ -33,6 +33,7 @@ export class BundleTail {
   checkpoint: BundleCheckpoint | null = null;
   evidence: EvidenceCounts | null = null;
   approvals: SignatureCounts | null = null;
+  intents: SignatureCounts | null = null;
   #note: BundleCheckpoint | null = null;
   readonly #leaves: RangeLeaves | null;
   readonly #commitments: DeedCommitments | null;
@@ -100,6 +101,7 @@ export class BundleTail {
     if (!isWhole || this.fault !== null) return;
     this.evidence = judge.counts;
     this.approvals = judge.approvals;
+    this.intents = judge.intents;
   }
 
   /** A line that does not end is a fault of the evidence, as one of another form is. */

@@ -44,7 +44,8 @@ export interface KeyUse {
  * revocation after the export is not in it. `end_from`: whose word it is that the chain reaches `last_seq` and ends there:
  * the reader's when one of the heads given stands there or later; that of the witnesses when enough of those that the reader
  * asks have cosigned a checkpoint whose last deed it is, which is the end as of that checkpoint alone. `evidence`: what
- * payloads.ndjson gives, when all of it was judged; `approvals`: of how many decisions of people it proves that a device of the person signed them.
+ * payloads.ndjson gives, when all of it was judged; `approvals`: of how many decisions of people it proves that a device of
+ * the person signed them; `intents`: of how many calls, that the agent's intent key signed them.
  */
 export interface BundleVerdict extends CheckpointWords {
   readonly object: 'bundle_verdict';
@@ -63,4 +64,5 @@ export interface BundleVerdict extends CheckpointWords {
   readonly keys: readonly KeyUse[];
   readonly evidence: EvidenceCounts | null;
   readonly approvals: SignatureCounts | null;
+  readonly intents: SignatureCounts | null;
 }

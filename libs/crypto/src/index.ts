@@ -156,6 +156,7 @@ export {
   type SignedSubject,
   signedSubjectOf,
 } from './approval-signatures.js';
+export { callRecordOf, type IntentKeyChange, intentKeyChangeOf, IntentSignatures } from './intent-signatures.js';
 export type { EvidenceCounts } from './payload-judge.js';
 export {
   type DocumentLine,
@@ -170,26 +171,28 @@ export {
 export { type BundlePart, readBundle } from './read-bundle.js';
 export { verifyBundle, type VerifyOptions } from './verify-bundle.js';
 export {
-  checkSignedIntent,
-  createSignedIntent,
-  expectedForm,
-  type ExpectedForm,
   type Intent,
   INTENT_CLOCK_SKEW_MS,
   INTENT_HEADER,
   INTENT_MAX_BYTES,
   INTENT_MAX_LIFETIME_MS,
-  INTENT_REPLAY,
   INTENT_TAG,
   INTENT_VERSION,
-  type IntentClaims,
-  type IntentFacts,
   intentInput,
   type IntentReason,
   type IntentRefusal,
-  type IntentToConsume,
   ON_BEHALF_OF_HEADER,
   SESSION_HEADER,
+} from './intent-form.js';
+export {
+  checkSignedIntent,
+  createSignedIntent,
+  expectedForm,
+  type ExpectedForm,
+  INTENT_REPLAY,
+  type IntentClaims,
+  type IntentFacts,
+  type IntentToConsume,
 } from './signed-intent.js';
 
 export { compareLedgers, type LedgerComparison, type LedgerSight } from './ledger-comparison.js';

@@ -1,8 +1,15 @@
 import { ApprovalSignatures, type SignatureCounts } from './approval-signatures.js';
 import { commitmentOf } from './commitment.js';
-import { type DeedCommitments, type CommittedDeed, INTENT_MEMBER } from './deed-commitments.js';
+import {
+  ARGS_MEMBER,
+  type DeedCommitments,
+  type CommittedDeed,
+  DATA_MEMBER,
+  INTENT_MEMBER,
+} from './deed-commitments.js';
 import { DEED_VERSION } from './deed-schema.js';
-import { digestOf } from './digest.js';
+import { type Digest, digestOf } from './digest.js';
+import { IntentSignatures } from './intent-signatures.js';
 import {
   type DocumentLine,
   type OpenedLine,
@@ -24,11 +31,9 @@ export interface EvidenceCounts {
 
 /** Where evidence is wrong: at the deed that the line names, null for a line that names none. */
 export interface EvidenceFault {
-  readonly reason: 'bad_evidence' | 'bad_assertion';
+  readonly reason: 'bad_evidence' | 'bad_assertion' | 'bad_intent';
   readonly seq: number | null;
 }
-
-const DATA_MEMBER = 'admin.data_digest';
 
 /** Which member of an opened `admin.data_digest` names a document by its digest. */
 const NAMED_BY: Readonly<Record<string, string>> = { connector_config: 'config_hash', policy_source: 'source_hash' };
@@ -61,12 +66,14 @@ export class PayloadJudge {
   readonly #counts = { given: 0, removed: 0, missing: 0, unproven: 0 };
 
   readonly #signatures: ApprovalSignatures;
+  readonly #intents: IntentSignatures;
 
   constructor(
     private readonly commitments: DeedCommitments,
     org: string,
   ) {
     this.#signatures = new ApprovalSignatures(org);
+    this.#intents = new IntentSignatures(org, commitments.keyChanges, commitments.firstSeq === 1);
   }
 
   get counts(): EvidenceCounts {
@@ -79,6 +86,12 @@ export class PayloadJudge {
     return { signed, unsigned: people - asserted, unchecked: asserted - signed };
   }
 
+  get intents(): SignatureCounts {
+    const { intended, unintended } = this.commitments;
+    const { signed } = this.#intents;
+    return { signed, unsigned: unintended, unchecked: intended - signed };
+  }
+
   /** What is wrong with the next line, given without its line feed, or null. */
   step(bytes: Buffer): EvidenceFault | null {
     const line = parsePayloadLine(bytes);
@@ -89,6 +102,7 @@ export class PayloadJudge {
     const place = placeOf(line, deed);
     if (place === null || !isAfter(place, this.#place) || !this.isProven(line, deed, place)) return fault;
     if (!this.isSigned(line, deed)) return { ...fault, reason: 'bad_assertion' };
+    if (!this.isIntended(line, deed)) return { ...fault, reason: 'bad_intent' };
     this.#place = place;
     this.#counts[countOf(line)] += 1;
     return null;
@@ -128,6 +142,20 @@ export class PayloadJudge {
     return this.#signatures.take({ seq, subject, member, bytes, value: this.#value }, registeredBefore) !== 'wrong';
   }
 
+  /** Whether it is no intent, or a right one. */
+  private isIntended(line: PayloadLine, deed: CommittedDeed | null): boolean {
+    if (deed === null) return true;
+    const { call } = deed;
+    if (line.kind === 'opened') {
+      if (line.member === ARGS_MEMBER && call !== null) this.#intents.takeArguments(line.seq, line.value);
+      if (line.member === DATA_MEMBER) this.#intents.takeData(line.seq, this.#value);
+      return true;
+    }
+    if (line.kind !== 'document' || line.document !== 'intent' || line.signature === null || call === null) return true;
+    const { seq, signature, value: bytes } = line;
+    return this.#intents.judge({ seq, call, argsDigest: plainArgs(deed), bytes, signature }) !== 'wrong';
+  }
+
   private isNamed({ seq, document, digest, signature }: DocumentLine, deed: CommittedDeed | null): boolean {
     if (document === 'intent') {
       const index = deed?.members.indexOf(INTENT_MEMBER) ?? -1;
@@ -139,6 +167,12 @@ export class PayloadJudge {
     return !Array.isArray(data) && Object.hasOwn(data, name) && data[name] === digest;
   }
 }
+
+/** In the first format a digest of arguments is plain, so that an intent is compared without them. */
+const plainArgs = (deed: CommittedDeed): Digest | null => {
+  const index = deed.members.indexOf(ARGS_MEMBER);
+  return deed.v === DEED_VERSION || index < 0 ? null : deed.commitment(index);
+};
 
 /** Null for a member that the deed does not have. */
 const placeOf = (line: PayloadLine, deed: CommittedDeed | null): Place | null => {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { decodeBase64url, encodeBase64url } from './base64url.js';
 import { digestOf } from './digest.js';
 import { canonicalBytes, canonicalize } from './jcs.js';
-import { checkSignedIntent, createSignedIntent, intentInput } from './signed-intent.js';
+import { intentInput } from './intent-form.js';
+import { checkSignedIntent, createSignedIntent } from './signed-intent.js';
 import { ARGS_PROFILE, type JsonObject, parseStrictJson, StrictJsonError } from './strict-json.js';
 import { ORG, OTHER_ORG } from './testing/given-chain.js';
 import {

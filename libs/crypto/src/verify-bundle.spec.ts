@@ -53,6 +53,7 @@ describe('an honest bundle', () => {
       exists_since: null,
       evidence: null,
       approvals: null,
+      intents: null,
     });
   });
 

@@ -205,6 +205,7 @@ class BundleCheck {
       ...this.words,
       evidence: this.tail?.fault === null ? this.tail.evidence : null,
       approvals: this.tail?.fault === null ? this.tail.approvals : null,
+      intents: this.tail?.fault === null ? this.tail.intents : null,
     };
   }
 

@@ -39,7 +39,15 @@ export interface AskedPart {
   readonly arguments: Given | null;
   readonly connector: Named | null;
   /** Null: the call came without a signed intent. */
-  readonly intent: { readonly hash: string; readonly document: Given; readonly signature: string | null } | null;
+  readonly intent: IntentPart | null;
+}
+
+export interface IntentPart {
+  readonly hash: string;
+  readonly document: Given;
+  readonly signature: string | null;
+  /** It was given, and is right: a key that the agent had then signed this call, its arguments included. */
+  readonly checked: boolean;
 }
 
 export interface ActorPart {
@@ -170,6 +178,7 @@ const askedIn = (evidence: BundleEvidence, deed: DeedBody): AskedPart => {
             hash: who.intent_hash,
             document: intent === null ? NOT_GIVEN : givenBy(intent),
             signature: intent?.kind === 'document' ? intent.signature : null,
+            checked: evidence.isChecked(deed.seq, 'who.intent_hash'),
           },
   };
 };

@@ -6,6 +6,7 @@ import type {
   AskedPart,
   DecidedPart,
   ExecutionPart,
+  IntentPart,
   SignaturePart,
   WitnessPart,
 } from './action-account.js';
@@ -65,12 +66,22 @@ const asked = (part: AskedPart): Section => ({
     ...given('arguments', part.arguments),
     ...(part.intent === null
       ? fact('signed intent', 'none: who sent the call is the word of the service')
-      : [
-          ...fact('signed intent (its signature is not checked here)', part.intent.hash),
-          ...given('what the agent signed', part.intent.document),
-        ]),
+      : intended(part.intent)),
   ],
 });
+
+const intended = (intent: IntentPart): Part[] => [
+  ...fact('signed intent', intent.hash),
+  ...fact('signed by the agent', intentText(intent)),
+  ...given('what the agent signed', intent.document),
+];
+
+const intentText = ({ checked, document }: IntentPart): string => {
+  if (checked) return 'yes: by a key that the agent had then, over this tool and these arguments';
+  return 'value' in document
+    ? 'not checked: the change that registered its key, or the arguments, are not in this bundle'
+    : 'not checked: what it signed is not in this bundle';
+};
 
 const SOURCES: Readonly<Record<string, string>> = {
   rule: 'a rule of the policy',

@@ -18,7 +18,7 @@ export class BundleEvidence {
 
   private readonly checked = new Set<string>();
 
-  /** An assertion of a passkey that was checked, and is right. */
+  /** An assertion of a passkey, or a signed intent, that was checked, and is right. */
   check(seq: number, member: string): void {
     this.checked.add(`${seq} ${member}`);
   }

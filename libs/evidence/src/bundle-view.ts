@@ -1,19 +1,11 @@
-import {
-  ApprovalSignatures,
-  type BundlePart,
-  type DeedBody,
-  parseDeedBody,
-  type PayloadLine,
-  payloadValue,
-  type SignedSubject,
-  signedSubjectOf,
-} from '#libs/crypto';
+import { type BundlePart, type DeedBody, parseDeedBody, type PayloadLine } from '#libs/crypto';
 import { accountOfAction } from './action-account.js';
 import { pageOfAction } from './action-page.js';
 import { BundleEvidence } from './bundle-evidence.js';
 import { accountOfChange } from './change-account.js';
 import { pageOfChange } from './change-page.js';
 import type { Page } from './page.js';
+import { ReadSignatures } from './read-signatures.js';
 
 /** An account for a program, and the same as a page to be read. */
 export interface Account {
@@ -24,7 +16,7 @@ export interface Account {
 /** The changes that say what other deeds name by an id alone. */
 const TELLING: ReadonlySet<string> = new Set([
   ...['org.created', 'agent.created', 'connector.created', 'policy.created', 'policy.version_added'],
-  ...['passkey.registered', 'passkey.removed'],
+  ...['passkey.registered', 'passkey.removed', 'intent_key.added', 'intent_key.removed'],
 ]);
 
 /** Deeds of a bundle with what it gives of them, in memory. */
@@ -84,25 +76,3 @@ export class BundleView {
 /** Whether the id is that of the deed, of its action, or of its approval. */
 export const isCalled = ({ id, action, approval }: DeedBody, sought: string): boolean =>
   id === sought || action?.id === sought || approval?.id === sought;
-
-/** Says of the assertions of these deeds which of them are right. */
-class ReadSignatures {
-  private readonly subjects = new Map<number, SignedSubject>();
-  private signatures: ApprovalSignatures | null = null;
-
-  constructor(private readonly evidence: BundleEvidence) {}
-
-  meet(deed: DeedBody): void {
-    this.signatures ??= new ApprovalSignatures(deed.org);
-    const subject = signedSubjectOf(deed);
-    if (subject !== null) this.subjects.set(deed.seq, subject);
-  }
-
-  take(line: PayloadLine): void {
-    const subject = line.kind === 'opened' ? this.subjects.get(line.seq) : undefined;
-    if (line.kind !== 'opened' || subject === undefined) return;
-    const { seq, member, value: bytes } = line;
-    const judged = this.signatures?.take({ seq, subject, member, bytes, value: payloadValue(bytes) ?? null }, null);
-    if (judged === 'right') this.evidence.check(seq, member);
-  }
-}

@@ -56,5 +56,8 @@ const REASONS: Record<VerdictReason, string> = {
   bad_assertion:
     'What a device is said to have signed is not of this person, this decision and what was shown, or not by a passkey that ' +
     'the person had then. Somebody made the approval up.',
+  bad_intent:
+    'What an agent is said to have signed is not of this call, or not signed by a key that the agent had then. Somebody made the ' +
+    'call up, or changed it.',
   bad_evidence: 'payloads.ndjson gives something that is not what the deed stands for.',
 };

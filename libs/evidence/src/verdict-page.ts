@@ -19,7 +19,8 @@ export const pageOfVerdict = (verdict: BundleVerdict): Page => {
       { heading: '', parts: chainOf(verdict) },
       ...(verdict.checkpoint === null ? [] : [witnessesOf(verdict)]),
       ...(verdict.evidence === null ? [] : [evidenceOf(verdict.evidence)]),
-      ...(verdict.approvals === null ? [] : [approvalsOf(verdict.approvals)]),
+      ...(verdict.approvals === null ? [] : [signaturesOf(PEOPLE, verdict.approvals)]),
+      ...(verdict.intents === null ? [] : [signaturesOf(AGENTS, verdict.intents)]),
       ...(unproven.length === 0 ? [] : [{ heading: 'Not proven', parts: unproven }]),
     ],
   };
@@ -82,10 +83,16 @@ const evidenceOf = ({ given, removed, missing, unproven }: NonNullable<BundleVer
   ],
 });
 
-const approvalsOf = ({ signed, unsigned, unchecked }: NonNullable<BundleVerdict['approvals']>): Section => ({
-  heading: 'Decisions of people',
+const PEOPLE = { heading: 'Decisions of people', signer: 'a device of theirs' } as const;
+const AGENTS = { heading: 'Calls of agents', signer: 'a key of the agent' } as const;
+
+const signaturesOf = (
+  { heading, signer }: typeof PEOPLE | typeof AGENTS,
+  { signed, unsigned, unchecked }: NonNullable<BundleVerdict['approvals']>,
+): Section => ({
+  heading,
   parts: [
-    ...fact('signed by a device of theirs', signed.toLocaleString('en')),
+    ...fact(`signed by ${signer}`, signed.toLocaleString('en')),
     ...fact('the service’s word', unsigned.toLocaleString('en')),
     ...fact(
       'not checked',

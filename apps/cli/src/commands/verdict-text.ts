@@ -102,7 +102,7 @@ const checkpointFacts = ({ checkpoint, witnesses, quorum, exists_since: since }:
   return pairs;
 };
 
-const evidenceFacts = ({ evidence }: BundleVerdict): [string, string][] => {
+const evidenceFacts = ({ evidence, approvals, intents }: BundleVerdict): [string, string][] => {
   if (evidence === null) return [];
   const { given, removed, missing, unproven } = evidence;
   const said = [
@@ -111,7 +111,19 @@ const evidenceFacts = ({ evidence }: BundleVerdict): [string, string][] => {
     `${missing} missing`,
     `${unproven} by the service’s word`,
   ];
-  return [['evidence', said.join(', ')]];
+  return [
+    ['evidence', said.join(', ')],
+    ...signatureFacts('decisions of people', 'a device of theirs', approvals),
+    ...signatureFacts('calls of agents', 'a key of the agent', intents),
+  ];
+};
+
+const signatureFacts = (label: string, signer: string, counts: BundleVerdict['intents']): [string, string][] => {
+  if (counts === null) return [];
+  const { signed, unsigned, unchecked } = counts;
+  const said = [`${signed} signed by ${signer}`, `${unsigned} by the service’s word`];
+  if (unchecked > 0) said.push(`${unchecked} not checked: what to check them with is not in this bundle`);
+  return [[label, said.join(', ')]];
 };
 
 /** What stands in the place of a bundle is named where it can be told: most such files come of unpacking one. */

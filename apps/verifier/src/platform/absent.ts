@@ -16,4 +16,4 @@ export class Tagged {
   }
 }
 export { never as decode, never as encode };
-export { never as createReadStream, never as Readable, never as Worker };
+export { never as createReadStream, never as JudgingThreads, never as Readable, never as Worker };

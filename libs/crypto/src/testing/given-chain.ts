@@ -49,7 +49,7 @@ const uuidFrom = (text: string): string => {
 const isInFirstFormat = (seq: number): boolean => Math.floor((seq - 1) / 3) % 2 === 1;
 
 const NOTHING = { action: null, policy: null, approval: null, execution: null, witness: null, cost: null, admin: null };
-const AGENT = idFrom('agt', 'agent');
+export const AGENT = idFrom('agt', 'agent');
 
 const agentCall = (seq: number): Pick<DeedBodyInput, 'who' | 'action'> => ({
   who: {

@@ -2,7 +2,8 @@
 import { encodeBase64url } from '../base64url.js';
 import { digestOf, digestOfJson } from '../digest.js';
 import { canonicalBytes } from '../jcs.js';
-import { checkSignedIntent, type IntentClaims, type IntentFacts, intentInput } from '../signed-intent.js';
+import { intentInput } from '../intent-form.js';
+import { checkSignedIntent, type IntentClaims, type IntentFacts } from '../signed-intent.js';
 import type { JsonObject } from '../strict-json.js';
 import { keyFrom, ORG } from './given-chain.js';
 

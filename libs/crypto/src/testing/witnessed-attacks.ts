@@ -1,4 +1,5 @@
 /** Attacks on the checkpoint of a bundle and on its evidence. The Python verifier is judged by the same list. */
+import { intentAttacks } from './intent-attacks.js';
 import { signedAttacks } from './signed-attacks.js';
 import { digestOf } from '../digest.js';
 import {
@@ -256,7 +257,7 @@ const documentAt = (seq: number): DocumentLine => {
   return line;
 };
 
-const intent = documentAt(2);
+const intent = documentAt(8);
 const source = documentAt(3);
 const [, told] = UNPROVEN as readonly [ToldLine, ToldLine];
 const toldOf = (json: string): ToldLine => ({
@@ -302,11 +303,11 @@ const evidenceAttacks: readonly BundleAttack[] = [
   wrong(HELD + 1, 'a payload for a deed that is outside', given(linesOf(witnessed.slice(0, HELD + 1)))),
   wrong(1, 'a member that the deed does not have', given([{ ...lineAt(1), member: 'execution.result_digest' }])),
   wrong(
-    2,
+    8,
     'an intent that is opened as a value',
     given([{ ...intent, kind: 'opened', member: 'who.intent_hash', salt: null, commitment: intent.digest }]),
   ),
-  wrong(2, 'an intent without its signature', given([{ ...intent, signature: null }])),
+  wrong(8, 'an intent without its signature', given([{ ...intent, signature: null }])),
   wrong(3, 'an intent of a deed that has none', given([{ ...intent, seq: 3 }])),
   wrong(3, 'a policy whose deed does not say which it is', given([source])),
   wrong(3, 'a document of an unknown word', given([data, { ...source, document: 'policy_text' }])),
@@ -364,4 +365,5 @@ export const WITNESSED_ATTACKS: Readonly<Record<string, readonly BundleAttack[]>
   'the checkpoint': checkpointAttacks,
   'the evidence': evidenceAttacks,
   'what a device signed': signedAttacks,
+  'what an agent signed': intentAttacks,
 };

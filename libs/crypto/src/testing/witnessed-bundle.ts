@@ -9,6 +9,7 @@ import { type Digest, digestBytes, digestOf, sha256 } from '../digest.js';
 import { encodeBase64url } from '../base64url.js';
 import { canonicalize } from '../jcs.js';
 import { encodePayloadLine, type PayloadLine } from '../payload-line.js';
+import { type HeldIntent, intentOf, intentKey } from './held-intent.js';
 import type { JsonObject, JsonValue } from '../strict-json.js';
 import { encodeCheckpoint } from '../transparency/checkpoint.js';
 import { ledgerRange, type RangeBounds } from '../transparency/ledger-range.js';
@@ -17,7 +18,7 @@ import { hashesInMemory } from '../transparency/merkle-proof.js';
 import { rootOf } from '../transparency/compact-range.js';
 import { formatNote, type NoteSigner, signNote } from '../transparency/signed-note.js';
 import { parsePolicy } from '../transparency/tlog-policy.js';
-import { approvalAt, entryOf, givenChain, KEY, ORG, type RawBundle, rawOf } from './given-chain.js';
+import { AGENT, approvalAt, entryOf, givenChain, KEY, ORG, type RawBundle, rawOf } from './given-chain.js';
 import { AT as SEEN_AT, bytesOf, logKey, vkeyText, witness } from './given-witnessed.js';
 
 export const LEDGER_ORIGIN = `governance.example/ledger/${ORG}`;
@@ -43,7 +44,6 @@ export const HELD = 9;
 
 const SOURCE = 'rules:\n  - id: "read-crm" # “free”\n';
 const CONFIG: JsonValue = { base_url: 'https://crm.example' };
-const INTENT: JsonValue = { nonce: '00', v: 'service.intent/1' };
 
 export const textOf = (value: JsonValue): Buffer => Buffer.from(canonicalize(value));
 
@@ -51,9 +51,13 @@ export const saltAt = (seq: number, member: string): Salt => encodeBase64url(sha
 
 const isPolicy = (seq: number): boolean => seq % 2 === 1;
 
+/** The deed that registers the key with which the agent signs later calls; it names a policy besides, as no honest one does. */
+const KEY_ADDED = 3;
+
 /** What the member of a deed stands for. */
 export const valueAt = (seq: number, member: string): JsonValue => {
   if (member !== 'admin.data_digest') return { amount: 80.5, member, note: 'Grüße \u0001', seq };
+  if (seq === KEY_ADDED) return { agent: AGENT, public_key: intentKey.publicKey.text, source_hash: digestOf(SOURCE) };
   return isPolicy(seq)
     ? { origin: 'user', source_hash: digestOf(SOURCE) }
     : { config_hash: digestOf(textOf(CONFIG)), name: 'crm' };
@@ -78,12 +82,16 @@ export const committing = (body: DeedBody, valueOf: ValueAt): Partial<DeedBodyIn
     holder[last] = heldAt(body, member, valueOf);
   }
   const { who, action, policy, approval, execution, witness: verdict, admin } = body;
-  const intent_hash = who.intent_hash === null ? null : digestOf(textOf(INTENT));
+  const intent_hash = who.intent_hash === null ? null : intentAt(body, valueOf).digest;
   return {
     ...{ action, policy, approval, execution, witness: verdict, admin },
     who: { ...who, intent_hash },
   };
 };
+
+/** What the agent signed of the call of a deed. */
+const intentAt = (body: DeedBody, valueOf: ValueAt): HeldIntent =>
+  intentOf(body, digestOf(textOf(valueOf(body.seq, 'action.args_digest'))));
 
 /** What no device signed: signed-bundle.ts has what devices did. */
 const withoutAssertions = <Sections extends Partial<DeedBodyInput>>(sections: Sections): Sections => {
@@ -95,9 +103,26 @@ const withoutAssertions = <Sections extends Partial<DeedBodyInput>>(sections: Se
   return { ...sections, approval: { ...approval, countersigned, decided_by } };
 };
 
-const plain = givenChain(TREE, { changeAt: (seq) => (seq === 8 ? withoutAssertions(approvalAt(8, 'approved')) : {}) });
+const first = givenChain(TREE).map(bodyOf);
 
-/** Admin deeds at 3, 6 and so on, an approval of two people at 8, deeds of the first format at 4 to 6. */
+/** Signs nothing before its key is registered. */
+const sectionsAt = (seq: number): Partial<DeedBodyInput> => {
+  if (seq === 8) return withoutAssertions(approvalAt(8, 'approved'));
+  const { who } = first[seq - 1] ?? {};
+  if (who !== undefined && seq < KEY_ADDED && who.intent_hash !== null) {
+    return { who: { ...who, intent_signed: false, intent_hash: null } };
+  }
+  if (seq !== KEY_ADDED) return {};
+  const target = { type: 'intent_key', id: intentKey.publicKey.kid };
+  return { admin: { action: 'intent_key.added', target, reason: null, data_digest: digestOf('data') } };
+};
+
+const plain = givenChain(TREE, { changeAt: sectionsAt });
+
+/**
+ * Admin deeds at 3, 6 and so on, an approval of two people at 8, deeds of the first format at 4 to 6, calls with an intent at 4, 8
+ * and 10.
+ */
 export const witnessed: readonly SealedDeed[] = givenChain(TREE, {
   changeAt: (seq) => {
     const deed = plain[seq - 1];
@@ -121,10 +146,11 @@ const linesAt = (deed: SealedDeed): readonly PayloadLine[] => {
   return [...members, ...documentsAt(body)];
 };
 
-const documentsAt = ({ seq, who, admin }: DeedBody): readonly PayloadLine[] => {
+const documentsAt = (body: DeedBody): readonly PayloadLine[] => {
+  const { seq, who, admin } = body;
   const document = { kind: 'document' as const, seq, signature: null };
   if (who.intent_hash !== null) {
-    return [{ ...document, document: 'intent', ...hashed(INTENT), signature: 'A'.repeat(86) }];
+    return [{ ...document, document: 'intent', ...intentAt(body, valueAt) }];
   }
   if (admin === null) return [];
   return isPolicy(seq)
