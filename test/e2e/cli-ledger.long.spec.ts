@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judgeCheckpoint, NO_QUORUM, parseVkey } from '#libs/crypto';
 import { runAgsHere, type AgsRun } from '../support/run-ags.js';
 import { startService, type RunningService } from '../support/service.js';
 
@@ -39,6 +40,20 @@ describe('ags ledger and checkpoint-keys', () => {
     expect(await ags('ledger', 'rebuild-hashes')).toMatchObject({ code: 0 });
     // Each deed is what the log asks for, also those about the keys.
     expect(await ags('audit')).toMatchObject({ code: 0 });
+  });
+
+  it('print the key by which auditors know the tree, made of the deployment or of what it publishes', async () => {
+    const signed = await ags('ledger', 'checkpoint');
+    const { origin, note, vkeys } = signed.object as { origin: string; note: string; vkeys: string[] };
+    const known = await ags('ledger', 'vkey');
+    expect(known.objects.map(({ vkey }) => vkey)).toEqual(vkeys);
+    const policy = { logs: [], witnesses: [], groups: [], quorum: NO_QUORUM };
+    expect(judgeCheckpoint(Buffer.from(note), policy, vkeys.map(parseVkey))).toMatchObject({ result: 'signed' });
+    const { json } = await service.call('GET', '/.well-known/service/checkpoint-keys.json');
+    const published = (json['keys'] as { public_key: string }[]).flatMap((key) => ['--public-key', key.public_key]);
+    const made = await ags('ledger', 'vkey', '--origin', origin, ...published);
+    expect(made.objects.map(({ vkey }) => vkey)).toEqual(vkeys);
+    expect(await ags('ledger', 'vkey', '--origin', origin)).toMatchObject({ code: 2, error: { code: 'usage' } });
   });
 
   it('accept no break where there is none', async () => {

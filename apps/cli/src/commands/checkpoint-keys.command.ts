@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parsePublicKeyText } from '#libs/crypto';
 import { operatorMetadata, timestampOf, type Timestamp } from '#libs/domain/kernel';
-import type { CheckpointKey, CheckpointKeys } from '#libs/domain/ledger';
+import { type CheckpointKey, type CheckpointKeys, checkpointKeyStatus } from '#libs/domain/ledger';
 import { overlapOption } from '../arguments.js';
 import {
   withDeployment,
@@ -65,12 +65,12 @@ const answerOf = (keys: CheckpointKeys, at: Timestamp): Answer => {
   };
 };
 
-const viewOf = ({ publicKey, activatedAt, retiredAt }: CheckpointKey, at: Timestamp) => ({
+const viewOf = (key: CheckpointKey, at: Timestamp) => ({
   object: 'checkpoint_key',
   alg: 'Ed25519',
-  public_key: publicKey,
-  fingerprint: parsePublicKeyText(publicKey).fingerprint,
-  status: retiredAt === null ? 'active' : at < retiredAt ? 'retiring' : 'retired',
-  activated_at: activatedAt,
-  retired_at: retiredAt,
+  public_key: key.publicKey,
+  fingerprint: parsePublicKeyText(key.publicKey).fingerprint,
+  status: checkpointKeyStatus(key, at),
+  activated_at: key.activatedAt,
+  retired_at: key.retiredAt,
 });

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { checkedReason, operatorMetadata, type OrgId } from '#libs/domain/kernel';
-import type { NewestCheckpoint, TreeDifferences } from '#libs/domain/ledger';
-import type { CheckpointParts, Deployment } from '#libs/infra/deployment';
+import { checkedReason, operatorMetadata, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
+import { type CheckpointKeys, checkpointVkeys, type NewestCheckpoint, type TreeDifferences } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
-import { Census } from '../census.js';
 import { EXIT } from '../cli-error.js';
 import {
   REASON_HELP,
@@ -17,22 +15,26 @@ import {
 import { registerLedgerCompare } from './ledger-compare.command.js';
 import { registerLedgerWitnesses } from './ledger-witnesses.command.js';
 import { facts, present, table, type Answer } from '../terminal.js';
+import { registerLedgerVkey } from './ledger-vkey.command.js';
+import { openedLedger } from './opened-ledger.js';
 
 /** `ags ledger`: the signed trees of ledgers. */
 export const registerLedgerCommands = (program: Command, context: CommandContext): void => {
   const ledger = program
     .command('ledger')
     .description('The signed trees of ledgers: checkpoints, and the hashes that they are made of.')
-    .summary('sign the root of a ledger, look again at a broken one; its hashes; compare two sights');
+    .summary('sign the root of a ledger, look again at a broken one; its key; its hashes; compare two sights');
   withExamples(
     ledger,
     'npm run ags -- ledger checkpoint',
     'npm run ags -- ledger checkpoint --accept-break "The disk was lost, the newest backup is from 09:00"',
+    'npm run --silent ags -- ledger vkey',
     'npm run ags -- ledger verify-hashes',
     'npm run ags -- ledger compare deeds.tar.gz theirs.tar.gz',
     'npm run ags -- ledger witnesses get',
   );
   registerCheckpoint(ledger, context);
+  registerLedgerVkey(ledger, context);
   registerHashes(ledger, context);
   registerLedgerCompare(ledger, context);
   registerLedgerWitnesses(ledger, context);
@@ -56,13 +58,14 @@ const registerCheckpoint = (ledger: Command, context: CommandContext): void => {
       .option('--json', 'one JSON object')
       .action(async ({ org: wanted, acceptBreak, json }: CheckpointOptions) =>
         withDeploymentChange(context, async (deployment) => {
-          const { org, parts } = await opened(deployment, wanted);
+          const { org, parts } = await openedLedger(deployment, wanted);
           const metadata = operatorMetadata(deployment, org);
           const reason = acceptBreak === undefined ? null : checkedReason(acceptBreak);
           const made = await (reason === null
             ? parts.maker.lookAgain(org, metadata)
             : parts.maker.acceptBreak(org, reason, metadata));
-          present(context.terminal, json === true, signedAnswer(org, made));
+          const now = timestampOf(deployment.clock.nowMs());
+          present(context.terminal, json === true, signedAnswer(org, made, await parts.keys.list(), now));
         }),
       ),
     'npm run ags -- ledger checkpoint',
@@ -70,18 +73,21 @@ const registerCheckpoint = (ledger: Command, context: CommandContext): void => {
   );
 };
 
-const signedAnswer = (org: OrgId, made: NewestCheckpoint | null): Answer => {
+const signedAnswer = (org: OrgId, made: NewestCheckpoint | null, keys: CheckpointKeys, now: Timestamp): Answer => {
   if (made === null) return { objects: [], text: 'The ledger has no deed yet, so there is nothing to sign.' };
   const { checkpoint, note, at } = made.signed;
   const { origin, size } = checkpoint;
   const root = Buffer.from(checkpoint.root).toString('base64');
+  const signing = checkpointVkeys(keys, origin, now).filter(({ status }) => status !== 'retired');
+  const vkeys = signing.map(({ vkey }) => vkey);
   return {
-    objects: [{ object: 'checkpoint', org, origin, size, root, note, made_at: at, is_new: made.isNew }],
+    objects: [{ object: 'checkpoint', org, origin, size, root, note, made_at: at, is_new: made.isNew, vkeys }],
     text: facts([
       ['origin', origin],
       ['deeds', String(size)],
       ['root', root],
       ['signed at', made.isNew ? at : `${at}; nothing was sealed since`],
+      ...vkeys.map((vkey): [string, string] => ['checkpoint key', vkey]),
     ]),
   };
 };
@@ -95,7 +101,7 @@ const registerHashes = (ledger: Command, context: CommandContext): void => {
       .option('--json', 'one JSON object')
       .action(async ({ org: wanted, json }: OrgOption & JsonOption) =>
         withDeployment(context, async (deployment) => {
-          const { org, parts } = await opened(deployment, wanted);
+          const { org, parts } = await openedLedger(deployment, wanted);
           const found = await parts.trees.differences(org);
           if (!found.isFrontierSame || found.tiles.length > 0) context.exitCode = EXIT.refused;
           present(context.terminal, json === true, comparedAnswer(org, found));
@@ -114,7 +120,7 @@ const registerHashes = (ledger: Command, context: CommandContext): void => {
       .option('--json', 'one JSON object')
       .action(async ({ org: wanted, json }: OrgOption & JsonOption) =>
         withDeploymentChange(context, async (deployment) => {
-          const { org, parts, size } = await opened(deployment, wanted);
+          const { org, parts, size } = await openedLedger(deployment, wanted);
           const tree = await parts.trees.madeAnew(org, size);
           const text = `The hashes of ${tree.size} deeds were made anew.`;
           present(context.terminal, json === true, {
@@ -139,14 +145,4 @@ const comparedAnswer = (org: OrgId, { size, tiles, isFrontierSame }: TreeDiffere
       ? `The hashes of ${size} deeds are those that the ledger gives.`
       : `${table(['WHAT', 'LEVEL', 'INDEX'], wrong)}\n\nRun \`npm run ags -- ledger rebuild-hashes\`.`,
   };
-};
-
-const opened = async (
-  deployment: Deployment,
-  wanted: OrgId | undefined,
-): Promise<{ readonly org: OrgId; readonly parts: CheckpointParts; readonly size: number }> => {
-  const { checkpointsOf } = await import('#libs/infra/deployment');
-  const { database, streams, directory, tails } = deployment;
-  const { org } = await new Census(database.store, streams, directory).organization(wanted);
-  return { org, parts: checkpointsOf(deployment), size: (await tails.of(org)).seq };
 };
