@@ -55,6 +55,8 @@ describe('npm run demo', () => {
       /pending_approval, until /,
       /unknown, UNVERIFIABLE/,
       /Intact: \d+ deeds/,
+      /crm\.close_account: it was done/,
+      /Who allowed it: approved, 2 of 2 signed/,
       /Broken at seq \d+\./,
     ]) {
       expect(stdout).toMatch(scene);

@@ -4,18 +4,22 @@ import { linkMailedTo, tokenOf } from './printed-mails.js';
 import { member, type Answer, type ScratchService } from './scratch-service.js';
 import { sealed, type Stage } from './stage.js';
 
-const CALL = { tool: 'crm.close_account', args: { id: '42', why: 'Asked for by phone.' } };
+export const CLOSING_CALL = { tool: 'crm.close_account', args: { id: '42', why: 'Asked for by phone.' } };
 const COLLEAGUE = 'grace@example.com';
 const MAIL_DEADLINE_MS = 20_000;
 const LOOK_AGAIN_MS = 100;
 
-/** @param owner signed in */
-export const twoPeople = async (stage: Stage, owner: Person): Promise<void> => {
+/**
+ * @param owner signed in
+ * @returns the action that both approved
+ */
+export const twoPeople = async (stage: Stage, owner: Person): Promise<string> => {
   const { story, service, records, adminKey, agentKey: key } = stage;
   story.scene('A call that two people must approve');
-  story.tell(`${CALL.tool} ${JSON.stringify(CALL.args)}`);
+  story.tell(`${CLOSING_CALL.tool} ${JSON.stringify(CLOSING_CALL.args)}`);
   const arrived = records.arrivals.length;
-  const submit = (): Promise<Answer> => service.call('POST', '/v1/actions', { key, body: { ...CALL, wait: 25 } });
+  const submit = (): Promise<Answer> =>
+    service.call('POST', '/v1/actions', { key, body: { ...CLOSING_CALL, wait: 25 } });
   const alone = await submit();
   story.tell(`→ ${alone.status} ${String(codeOf(alone))}: the owner is alone`);
   story.claim('nobody waits for what too few could say', codeOf(alone) === 'approval_unsatisfiable');
@@ -32,7 +36,7 @@ export const twoPeople = async (stage: Stage, owner: Person): Promise<void> => {
   const path = `/v1/approvals/${String(member(held.json, 'approval', 'id'))}`;
   story.claim(
     'the owner sees all arguments',
-    JSON.stringify(await argsShownTo(owner, path)) === JSON.stringify(CALL.args),
+    JSON.stringify(await argsShownTo(owner, path)) === JSON.stringify(CLOSING_CALL.args),
   );
   const first = await approve(owner, path);
   story.tell(`the owner approves → ${String(first.json['countersigned'])} of ${String(first.json['required'])}`);
@@ -49,6 +53,7 @@ export const twoPeople = async (stage: Stage, owner: Person): Promise<void> => {
     'with the second yes it runs, once',
     ended.json['status'] === 'executed' && records.arrivals.length === arrived + 1,
   );
+  return String(held.json['id']);
 };
 
 /** Who opens the link of the mail, which the service prints as long as there is no mail server. */

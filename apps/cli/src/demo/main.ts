@@ -166,10 +166,10 @@ const scenes = async (stage: Stage): Promise<void> => {
   await atTheEdge(stage);
   await heldTool(stage);
   const owner = await stopAll(stage);
-  await twoPeople(stage, owner);
+  const closing = await twoPeople(stage, owner);
   await witnessedDatabase(stage, owner);
   await crash(stage);
-  await exportAndVerify(stage, deed);
+  await exportAndVerify(stage, { deed, approved: closing });
 };
 
 const secretsOf = ({ adminKey, agentKey }: Prepared): { adminKey: string; agentKey: string } => {
