@@ -22,6 +22,7 @@ const OWN_CONTEXTS = {
   '/v1/org/keys': 'admin-keys',
   '/v1/webhooks/{id}/deliveries': 'deliveries',
   '/.well-known/service/keys.json': 'seal-keys',
+  '/.well-known/service/checkpoint-keys.json': 'checkpoint-keys',
 } as const satisfies Partial<Record<Route, string>>;
 
 type FirstPart<R> = R extends `/v1/${infer Name}/${string}` ? Name : R extends `/v1/${infer Name}` ? Name : never;

@@ -10,6 +10,7 @@ import { ScreenHead } from '../shell/screen.tsx';
 import { AboutLine } from './about-line.tsx';
 import { toldBy } from './about.ts';
 import { bodyIn } from './body.ts';
+import { CoveringCheckpoint } from './covering-checkpoint.tsx';
 import { type ReadDeed, useDeed } from './queries.ts';
 import { DeedCheck } from './deed-check.tsx';
 import styles from './ledger.module.css';
@@ -55,6 +56,7 @@ export const DeedScreen = ({ id }: { readonly id: string }) => {
         </div>
         <div className={kit['stack']}>
           <DeedCheck id={id} />
+          {body === null ? null : <CoveringCheckpoint seq={body.seq} />}
           <Verify org={me.org.id} />
         </div>
         <Panel title="Canonical bytes" aside={<CopyButton text={bytes}>Copy</CopyButton>}>

@@ -74,6 +74,43 @@ const readSalts = async (id: string): Promise<Readonly<Record<string, string | n
   return Object.fromEntries(data.map(({ member, salt }) => [member, salt]));
 };
 
+const CHECKPOINTS = '/v1/ledger/checkpoints';
+
+/** As an object: the route's first answer is the signed note. */
+const readCheckpoint = (covering?: number): Promise<Schemas['WitnessedCheckpoint']> =>
+  bodyOf(
+    api.GET(CHECKPOINTS, {
+      params: { query: covering === undefined ? {} : { covering } },
+      headers: { Accept: 'application/json' },
+    }),
+  ) as Promise<Schemas['WitnessedCheckpoint']>;
+
+/** The same, or null where there is none yet. */
+const readCheckpointIfAny = (covering?: number): Promise<Schemas['WitnessedCheckpoint'] | null> =>
+  readCheckpoint(covering).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'not_found') return null;
+    throw error;
+  });
+
+/** How soon to ask again for a checkpoint that is not there, or that too few have cosigned: one is made each minute. */
+const SIGNED_AGAIN_MS = 15_000;
+
+/** The checkpoint that speaks for the deed at a place, null while none covers it; looked at again until it is witnessed. */
+export const useCoveringCheckpoint = (seq: number) =>
+  useQuery({
+    queryKey: keyOf(CHECKPOINTS, { query: { covering: seq } }),
+    queryFn: () => readCheckpointIfAny(seq),
+    staleTime: 60_000,
+    refetchInterval: ({ state: { data } }) => (data === null || data?.quorum === 'not_met' ? SIGNED_AGAIN_MS : false),
+  });
+
+/** The newest checkpoint, null before the first one. */
+export const newestCheckpoint = queryOptions({
+  queryKey: keyOf(CHECKPOINTS, {}),
+  queryFn: () => readCheckpointIfAny(),
+  staleTime: 60_000,
+});
+
 /** The inputs of a check. */
 interface Question {
   readonly deed: GivenDeed | null;
