@@ -118,7 +118,8 @@ const versionText = ({ version }: DecidedPart): string => {
 
 const approved = (part: ApprovalPart): Section => {
   const { decided_by: by, signatures } = part;
-  const isOfSigner = signatures.some(({ who }) => who.id === by?.who?.id);
+  // The last of the signatures that let it run ended it, and stands among them. A no is a word of its own, whoever signed before.
+  const isShown = part.status === 'approved' && signatures.some(({ who }) => who.id === by?.who?.id);
   return {
     heading: `Who allowed it: ${part.status}, ${signatures.length} of ${part.required} signed`,
     parts: [
@@ -126,7 +127,7 @@ const approved = (part: ApprovalPart): Section => {
       ...fact('ended at', part.decided_at),
       ...fact('would end at', part.expires_at),
       ...signatures.flatMap(signed),
-      ...(by === null || isOfSigner
+      ...(by === null || isShown
         ? []
         : [
             ...actorFact(part.status === 'denied' ? 'denied by' : 'ended by', by),
