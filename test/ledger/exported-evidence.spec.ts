@@ -144,7 +144,7 @@ describe('a bundle with evidence', () => {
     const unproven = lines.filter(({ kind }) => kind === 'told' || kind === 'name').length;
     expect(await verdictOn(bytes)).toMatchObject({
       result: 'intact',
-      evidence: { given, removed: 0, missing: 0, unproven },
+      evidence: { given, removed: 0, missing: 0, unproven, not_given: 0 },
     });
     expect(valueOf(lineOf(lines, 'action.args_digest', seq))).toEqual(ARGS);
     expect(valueOf(lineOf(lines, 'approval.countersigned.0.reason', seq))).toBe('The customer asked for it.');

@@ -966,6 +966,7 @@ class Payloads:
         self.signatures, self.calls = signatures, calls
         self.bodies, self.place, self.data = bodies, (1, 0, 0, b""), (0, None)
         self.counts = {"given": 0, "removed": 0, "missing": 0, "unproven": 0}
+        self.counts["not_given"], self.intent_taken_at = sum(len(members_of(body)) for body in bodies.values()), None
 
     def judge(self, line):
         if line.startswith(b'{"id":'):
@@ -977,6 +978,8 @@ class Payloads:
         if taken is not None:
             absent, commitment, member, seq = [group.decode() for group in taken.groups()]
             _, place = self.member(seq, member, commitment)
+            if member == "who.intent_hash":
+                self.intent_taken_at = int(seq)
             return self.accept(int(seq), place, absent)
         for form, judge in ((OPENED, self.opened), (DOCUMENT, self.document), (TOLD, self.told)):
             match = form.match(line, 0, 512)
@@ -990,6 +993,8 @@ class Payloads:
             raise Refused("bad_evidence", seq)
         self.place = place
         self.counts[count] += 1
+        is_intent_again = place[2:] == (LAST, b"intent") and self.intent_taken_at == seq
+        self.counts["not_given"] -= count != "unproven" and not is_intent_again
 
     def body(self, seq):
         if int(seq) > MAX_SAFE:
@@ -1026,6 +1031,8 @@ class Payloads:
         self.accept(int(seq), place, "given")
         if member == "admin.data_digest":
             self.data = (int(seq), value[0])
+            named = [value[0].get(name) for name in NAMED_BY.values()] if isinstance(value[0], dict) else []
+            self.counts["not_given"] += sum(is_digest(one) for one in named)
 
     def document(self, claimed, document, seq, signature, data):
         members = members_of(self.body(seq))

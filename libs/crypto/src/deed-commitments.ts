@@ -122,6 +122,11 @@ export class DeedCommitments {
     return shape;
   }
 
+  /** How many members all deeds have. */
+  get members(): number {
+    return this.#deeds.reduce((count, { members }) => count + members.length, 0);
+  }
+
   /** The deed at `seq`; null for one that the bundle does not hold, or that is before one that was asked for. */
   at(seq: number): CommittedDeed | null {
     const index = seq - this.firstSeq;

@@ -8,7 +8,7 @@ import {
   INTENT_MEMBER,
 } from './deed-commitments.js';
 import { DEED_VERSION } from './deed-schema.js';
-import { type Digest, digestOf } from './digest.js';
+import { type Digest, digestOf, isDigest } from './digest.js';
 import { IntentSignatures } from './intent-signatures.js';
 import {
   type DocumentLine,
@@ -21,12 +21,16 @@ import {
 } from './payload-line.js';
 import type { JsonValue } from './strict-json.js';
 
-/** How much of what the deeds stand for a bundle gives. `unproven`: what no deed names by a hash, the service's word. */
+/**
+ * How much of what the deeds stand for a bundle gives. `unproven`: what no deed names by a hash, the service's word. `not_given`:
+ * what deeds stand for and no line speaks of, so that somebody may have taken it out.
+ */
 export interface EvidenceCounts {
   readonly given: number;
   readonly removed: number;
   readonly missing: number;
   readonly unproven: number;
+  readonly not_given: number;
 }
 
 /** Where evidence is wrong: at the deed that the line names, null for a line that names none. */
@@ -63,6 +67,11 @@ export class PayloadJudge {
   #data: { readonly seq: number; readonly value: JsonValue } | null = null;
   /** Of the line that was opened last. */
   #value: JsonValue = null;
+  /** The deed whose intent a line has taken: where the intent is given as well, that is one value. */
+  #intentTakenAt = 0;
+  /** Documents that opened data name, and the values and documents that lines spoke of. */
+  #documents = 0;
+  #spokenOf = 0;
   readonly #counts = { given: 0, removed: 0, missing: 0, unproven: 0 };
 
   readonly #signatures: ApprovalSignatures;
@@ -77,7 +86,7 @@ export class PayloadJudge {
   }
 
   get counts(): EvidenceCounts {
-    return { ...this.#counts };
+    return { ...this.#counts, not_given: this.commitments.members + this.#documents - this.#spokenOf };
   }
 
   get approvals(): SignatureCounts {
@@ -105,7 +114,16 @@ export class PayloadJudge {
     if (!this.isIntended(line, deed)) return { ...fault, reason: 'bad_intent' };
     this.#place = place;
     this.#counts[countOf(line)] += 1;
+    this.speakOf(line);
     return null;
+  }
+
+  private speakOf(line: PayloadLine): void {
+    if (line.kind === 'told' || line.kind === 'name') return;
+    if (line.kind === 'document' && line.document === 'intent' && this.#intentTakenAt === line.seq) return;
+    if (line.kind === 'taken' && line.member === INTENT_MEMBER) this.#intentTakenAt = line.seq;
+    this.#documents += documentsIn(line, this.#value);
+    this.#spokenOf += 1;
   }
 
   private isProven(line: PayloadLine, deed: CommittedDeed | null, { member }: Place): boolean {
@@ -202,7 +220,14 @@ const isOfItsDigest = ({ document, digest, value }: DocumentLine | ToldLine): bo
   return typeof parsed === 'string' && digestOf(parsed) === digest;
 };
 
-const countOf = (line: PayloadLine): keyof EvidenceCounts => {
+/** How many documents a line names by their digests. */
+const documentsIn = (line: PayloadLine, value: JsonValue): number => {
+  if (line.kind !== 'opened' || line.member !== DATA_MEMBER) return 0;
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return 0;
+  return Object.values(NAMED_BY).filter((name) => Object.hasOwn(value, name) && isDigest(value[name])).length;
+};
+
+const countOf = (line: PayloadLine): Exclude<keyof EvidenceCounts, 'not_given'> => {
   if (line.kind === 'taken') return line.absent;
   return line.kind === 'told' || line.kind === 'name' ? 'unproven' : 'given';
 };

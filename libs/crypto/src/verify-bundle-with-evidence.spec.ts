@@ -6,7 +6,7 @@ import { writeBundle } from './export-bundle.js';
 import { readBundle } from './read-bundle.js';
 import { collect, contentOf, packed, streamOf } from './testing/given-chain.js';
 import { HONEST_OPTIONS } from './testing/attacked-bundle.js';
-import { UNUSUAL_EVIDENCE, WITNESSED_ATTACKS } from './testing/witnessed-attacks.js';
+import { LESS_EVIDENCE, UNUSUAL_EVIDENCE, WITNESSED_ATTACKS } from './testing/witnessed-attacks.js';
 import {
   BOTH,
   encoded,
@@ -28,7 +28,13 @@ const verify = (bytes: Uint8Array, change: Partial<VerifyOptions> = {}) =>
 
 const all = linesOf(witnessed.slice(0, HELD));
 const count = (...kinds: readonly string[]): number => all.filter(({ kind }) => kinds.includes(kind)).length;
-const counts = { given: count('opened', 'document'), removed: 1, missing: 1, unproven: count('told', 'name') };
+const counts = {
+  given: count('opened', 'document'),
+  removed: 1,
+  missing: 1,
+  unproven: count('told', 'name'),
+  not_given: 0,
+};
 
 describe('a bundle with its checkpoint and its evidence', () => {
   it('is intact, and says how far it is witnessed and how much is given', async () => {
@@ -130,6 +136,10 @@ describe('a bundle with its checkpoint and its evidence', () => {
       first_bad_seq: HELD,
       checkpoint: null,
     });
+  });
+
+  it.each(LESS_EVIDENCE)('counts what was taken out of it: %s', async (_, values, bytes) => {
+    expect(await verify(await bytes())).toMatchObject({ result: 'intact', evidence: { not_given: values } });
   });
 
   it.each(UNUSUAL_EVIDENCE)('is intact with less of it, and with anything that JSON can say (%#)', async (bytes) => {

@@ -8,7 +8,7 @@ export { type DeedFilter, type DeedRow, isMeant, rowOf } from './deed-row.js';
 export type { Given } from './given.js';
 export { type Named } from './names.js';
 export { hasUnprovenNames, namedText, type Page, UNPROVEN_NAMES } from './page.js';
-export { endInWords, isReadable, pageOfVerdict } from './verdict-page.js';
+export { endInWords, isReadable, notGivenSentence, pageOfVerdict } from './verdict-page.js';
 export { reasonSentence } from './reason-sentence.js';
 export { escapeHtml, htmlOfPage } from './page-html.js';
 export { textOfPage } from './page-text.js';

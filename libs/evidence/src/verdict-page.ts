@@ -73,12 +73,33 @@ const witnessesOf = ({ checkpoint, witnesses, quorum, exists_since }: BundleVerd
         ],
 });
 
-const evidenceOf = ({ given, removed, missing, unproven }: NonNullable<BundleVerdict['evidence']>): Section => ({
+/**
+ * Of a bundle whose deeds stand for so many values that it neither gives nor calls removed or missing; null where there is
+ * none: a verdict alone does not say that somebody took them out.
+ */
+export const notGivenSentence = (count: number): string | null => {
+  if (count === 0) return null;
+  const what =
+    count === 1 ? '1 value that a deed stands for is' : `${count.toLocaleString('en')} values that deeds stand for are`;
+  return (
+    `${what} not given, and not called removed or missing: the service would say so of each. Somebody may have taken them out: ` +
+    'ask for the whole export (?evidence=true), and why they are not there.'
+  );
+};
+
+const evidenceOf = ({
+  given,
+  removed,
+  missing,
+  unproven,
+  not_given,
+}: NonNullable<BundleVerdict['evidence']>): Section => ({
   heading: 'What people and tools said',
   parts: [
     ...fact('given, and as sealed', given.toLocaleString('en')),
     ...fact('removed by retention', removed.toLocaleString('en')),
     ...fact('missing', missing === 0 ? null : missing.toLocaleString('en')),
+    ...fact('not given', not_given === 0 ? null : not_given.toLocaleString('en')),
     ...fact('the service’s word', unproven === 0 ? null : unproven.toLocaleString('en')),
   ],
 });
@@ -107,7 +128,7 @@ export const endInWords = ({ checkpoint, exists_since }: BundleVerdict): string 
   (exists_since === null ? 'at no time that they say' : `at ${exists_since}`);
 
 const unprovenBy = (verdict: BundleVerdict): Part[] => {
-  const { result, keys_from, end_from, last_seq, prev_hash } = verdict;
+  const { result, keys_from, end_from, last_seq, prev_hash, evidence } = verdict;
   if (result !== 'intact') return [];
   return [
     ...fact(
@@ -137,5 +158,6 @@ const unprovenBy = (verdict: BundleVerdict): Part[] => {
         ? null
         : 'What stands before its first deed: this bundle is a part of the chain, and links to it.',
     ),
+    ...fact('what was said', evidence === null ? null : notGivenSentence(evidence.not_given)),
   ];
 };

@@ -4,12 +4,13 @@ import {
   BundleFormatError,
   type BundleManifest,
   type BundlePart,
+  type BundleVerdict,
   type Digest,
   readBundle,
   verifyBundle,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
-import { isReadable, reasonSentence } from '#libs/evidence';
+import { isReadable, notGivenSentence, reasonSentence } from '#libs/evidence';
 import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import type { CommandContext, JsonOption } from '../command-context.js';
@@ -44,11 +45,19 @@ export const NOT_CHECKED_HERE =
   'Not checked here: when its seal keys were active and that none was revoked (the bundle’s own word), and who signed its ' +
   'checkpoint and cosigned it. `npm run ags -- verify` checks that, with --keys, --checkpoint-key and --witnesses.';
 
+/** @returns false: it is not intact, which has been said */
+export const isVerified = async (context: CommandContext, path: string, options: BundleOptions): Promise<boolean> =>
+  (await verdictOn(context, path, options)) !== null;
+
 /**
  * Verifies a bundle before anything of it is shown. Whom its keys belong to stays open where nobody is named.
- * @returns false: it is not intact, which has been said
+ * @returns null: it is not intact, which has been said
  */
-export const isVerified = async (context: CommandContext, path: string, options: BundleOptions): Promise<boolean> => {
+export const verdictOn = async (
+  context: CommandContext,
+  path: string,
+  options: BundleOptions,
+): Promise<BundleVerdict | null> => {
   if ((options.org === undefined) !== (options.pin === undefined)) {
     throw usage('Give --org and --pin together: whose chain it must be, and a seal key of theirs that you trust.');
   }
@@ -68,11 +77,13 @@ export const isVerified = async (context: CommandContext, path: string, options:
   if (!isReadable(verdict)) {
     context.exitCode = EXIT.refused;
     terminal.err(`${verdictText(verdict, undefined, Buffer.alloc(0))}\n\nNothing of it is shown.\n`);
-    return false;
+    return null;
   }
   if (verdict.reason !== null) terminal.err(`Incomplete: ${reasonSentence(verdict.reason)} What is there is shown.\n`);
   if (options.pin === undefined) terminal.err(UNTRUSTED);
-  return true;
+  const absent = verdict.evidence === null ? null : notGivenSentence(verdict.evidence.not_given);
+  if (absent !== null) terminal.err(`Not whole: ${absent}\n`);
+  return verdict;
 };
 
 const trusted = async (

@@ -36,13 +36,18 @@ tr { border-bottom: 1px solid light-dark(#ddd, #333); }
 
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
-/** A folder to be read in a browser: lists of a thousand deeds each, a page for each action and for each change. No script. */
-export function* htmlFolder(view: BundleView, title: string): Generator<HtmlFile> {
+/**
+ * A folder to be read in a browser: lists of a thousand deeds each, a page for each action and for each change. No script.
+ * @param remark a sentence on the whole bundle, or null
+ */
+export function* htmlFolder(view: BundleView, title: string, remark: string | null): Generator<HtmlFile> {
   const rows = view.deeds.map((deed) => rowOf(view.evidence.names, deed));
+  const noted = remark === null ? '' : `<p><strong>${escapeHtml(remark)}</strong></p>\n`;
   const pages = Math.max(1, Math.ceil(rows.length / ROWS_PER_PAGE));
   for (let page = 0; page < pages; page += 1) {
     const shown = rows.slice(page * ROWS_PER_PAGE, (page + 1) * ROWS_PER_PAGE);
-    yield { name: indexName(page), content: document(title, indexOf(title, shown, page, pages)) };
+    const list = indexOf(title, shown, page, pages);
+    yield { name: indexName(page), content: document(title, `${noted}${list}`) };
   }
   const seen = new Set<string>();
   for (const deed of view.deeds) {

@@ -11,6 +11,7 @@ import {
   isCalled,
   isMeant,
   namedText,
+  notGivenSentence,
   rowOf,
   textOfPage,
   UNPROVEN_NAMES,
@@ -25,6 +26,7 @@ import {
   manifestOf,
   NOT_CHECKED_HERE,
   reading,
+  verdictOn,
   withBundleOptions,
 } from '../bundle/bundle-options.js';
 import { htmlFolder } from '../bundle/html-folder.js';
@@ -266,14 +268,16 @@ const registerHtml = (bundle: Command, context: CommandContext): void => {
 };
 
 const html = async (context: CommandContext, path: string, folder: string, options: BundleOptions): Promise<void> => {
-  if (!(await isVerified(context, path, options))) return;
+  const verdict = await verdictOn(context, path, options);
+  if (verdict === null) return;
   const { terminal } = context;
   await requireEmpty(folder);
   const { org } = await manifestOf(path);
   const view = await reading(path, (parts) => BundleView.read(parts, () => true));
   const progress = new ProgressLine(terminal);
   let count = 0;
-  for (const { name, content } of htmlFolder(view, `Deeds of ${namedText(view.evidence.names.of(org))}`)) {
+  const remark = verdict.evidence === null ? null : notGivenSentence(verdict.evidence.not_given);
+  for (const { name, content } of htmlFolder(view, `Deeds of ${namedText(view.evidence.names.of(org))}`, remark)) {
     await explained(folder, () => writeFile(join(folder, name), content, { mode: 0o600, flag: 'wx' }));
     count += 1;
     progress.show(`Wrote ${count.toLocaleString('en')} pages`);

@@ -1,5 +1,5 @@
 import { gzipHeaderFault, type BundleVerdict, type VerdictReason } from '#libs/crypto';
-import { endInWords, reasonSentence } from '#libs/evidence';
+import { endInWords, notGivenSentence, reasonSentence } from '#libs/evidence';
 import { facts } from '../terminal.js';
 import { layoutFault } from './layout-fault.js';
 
@@ -22,7 +22,7 @@ export const verdictText = (verdict: BundleVerdict, keys: string | undefined, be
 
 /** What an intact bundle leaves open, each with what would close it. */
 const unprovenBy = (verdict: BundleVerdict): string[] => {
-  const { result, keys_from, end_from, last_seq } = verdict;
+  const { result, keys_from, end_from, last_seq, evidence } = verdict;
   const lines: string[] = [];
   if (result !== 'intact') return lines;
   if (keys_from === 'bundle') {
@@ -43,6 +43,8 @@ const unprovenBy = (verdict: BundleVerdict): string[] => {
       '  and no later one. A newer bundle, or --head, may show a later end',
     );
   }
+  const absent = evidence === null ? null : notGivenSentence(evidence.not_given);
+  if (absent !== null) lines.push(`- ${absent}`);
   return lines;
 };
 
@@ -104,11 +106,12 @@ const checkpointFacts = ({ checkpoint, witnesses, quorum, exists_since: since }:
 
 const evidenceFacts = ({ evidence, approvals, intents }: BundleVerdict): [string, string][] => {
   if (evidence === null) return [];
-  const { given, removed, missing, unproven } = evidence;
+  const { given, removed, missing, unproven, not_given: notGiven } = evidence;
   const said = [
     `${given} given`,
     `${removed} removed by retention`,
     `${missing} missing`,
+    `${notGiven} not given`,
     `${unproven} by the service’s word`,
   ];
   return [

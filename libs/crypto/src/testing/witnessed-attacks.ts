@@ -7,6 +7,7 @@ import {
   encodePayloadLine,
   type OpenedLine,
   type PayloadLine,
+  type TakenLine,
   type ToldLine,
 } from '../payload-line.js';
 import { parsePolicy, type TlogPolicy } from '../transparency/tlog-policy.js';
@@ -352,8 +353,31 @@ const evidenceAttacks: readonly BundleAttack[] = [
   broken('outside_range', 9, 'deeds outside the range, with their evidence', made({ manifest: { to: at(9) } })),
 ];
 
+const isMember = ({ kind, ...line }: PayloadLine): boolean =>
+  kind === 'opened' || kind === 'taken' || ('document' in line && line.document === 'intent');
+const taken: TakenLine = {
+  ...intent,
+  kind: 'taken',
+  member: 'who.intent_hash',
+  commitment: intent.digest,
+  absent: 'missing',
+};
+
+/** Evidence out of which so many values were taken. */
+export const LESS_EVIDENCE: readonly (readonly [name: string, values: number, bytes: () => Promise<Buffer>])[] = [
+  ['everything', all.filter(isMember).length, given([])],
+  ['a value', 1, given(all.toSpliced(indexOf(1, 'action.args_digest'), 1))],
+  ['a text that a change names', 1, given(all.toSpliced(all.indexOf(source), 1))],
+  [
+    'nothing, where one is called missing and is there',
+    0,
+    given(all.toSpliced(indexOf(intent.seq, 'action.args_digest'), 0, taken)),
+  ],
+];
+
 /** Evidence that is unusual, and right. */
 export const UNUSUAL_EVIDENCE: readonly (() => Promise<Buffer>)[] = [
+  ...LESS_EVIDENCE.map(([, , bytes]) => bytes),
   given([]),
   given([deep(128)]),
   given([toldOf('{"a":1e300,"__proto__":null}')]),
