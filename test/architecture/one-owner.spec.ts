@@ -9,7 +9,7 @@ import { CHANGE_LOG_REASONS } from '#libs/domain/gate';
 import { REASON_WORDS } from '../../apps/console/src/gate/reasons.js';
 import { HIDDEN_CHARACTERS as SHOWN_AS_HIDDEN } from '../../apps/console/src/kernel/said.js';
 import { readOpenApiDocument } from '../../apps/api/src/openapi/openapi-document.js';
-import { HIDDEN_CHARACTERS } from '../../libs/domain/src/gate/approvals/hidden-characters.js';
+import { HIDDEN_CHARACTERS } from '../../libs/crypto/src/hidden-characters.js';
 import { OWNED_LIMITS, OWNED_PATTERNS, OWNED_SETS, TOLD_SETS } from './owned-facts.js';
 import { secondSpellings } from './second-spellings.js';
 

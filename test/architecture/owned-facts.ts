@@ -15,7 +15,6 @@ import { STATS_BY } from '../../apps/api/src/insights/action-stats.js';
 import { OVERVIEW_WINDOWS } from '../../apps/api/src/insights/overview-window.js';
 import { STATS_WINDOWS } from '../../apps/api/src/insights/stats-window.js';
 import { Q_CHARACTERS } from '../../apps/api/src/lists/filter-values.js';
-import { HIDDEN_CHARACTERS } from '../../libs/domain/src/gate/approvals/hidden-characters.js';
 import { ARGUMENT_TYPES as DATABASE_ARGUMENT_TYPES } from '../../libs/domain/src/connectors/database/database-config.js';
 import { REST_METHODS } from '../../libs/domain/src/connectors/rest/rest-config.js';
 
@@ -150,7 +149,7 @@ export const OWNED_PATTERNS: readonly OwnedPattern[] = [
   pattern('RuleId', 'RULE_ID_PATTERN', policies.RULE_ID_PATTERN, 'libs/domain/src/policies/policy-source.ts'),
   pattern(null, 'ID_PATTERN', crypto.ID_PATTERN, 'libs/crypto/src/ids.ts'),
   pattern(null, 'CURRENCY_PATTERN', crypto.CURRENCY_PATTERN, 'libs/crypto/src/deed-schema.ts'),
-  pattern(null, 'HIDDEN_CHARACTERS', HIDDEN_CHARACTERS, 'libs/domain/src/gate/approvals/hidden-characters.ts'),
+  pattern(null, 'HIDDEN_CHARACTERS', crypto.HIDDEN_CHARACTERS, 'libs/crypto/src/hidden-characters.ts'),
 ];
 
 /** Limits that the document tells: where it tells them, and what their owners say. */

@@ -34,6 +34,7 @@ export {
   saltFor,
 } from './commitment.js';
 export { type Digest, DIGEST_PATTERN, digestOf, digestOfJson, isDigest, sha256, sha256Hex } from './digest.js';
+export { HIDDEN_CHARACTERS } from './hidden-characters.js';
 export { canonicalBytes, CanonicalizationError, canonicalize } from './jcs.js';
 export {
   ARGS_PROFILE,

@@ -21,6 +21,27 @@ it.each([
   ['no width', 'a\u200bb', 'a\\u200bb'],
   ['orders for the terminal', 'a\u001b[2Jb', 'a\\u001b[2Jb'],
   ['tags beyond the first plane', 'a\u{e0041}b', 'a\\udb40\\udc41b'],
+  ['nothing that is seen, a filler', 'a\u3164b', 'a\\u3164b'],
+  ['nothing that is seen, a blank of braille', 'a\u2800b', 'a\\u2800b'],
+  ['the character before it', 'a\ufe0fb', 'a\\ufe0fb'],
+  ['nothing, the grapheme joiner', 'a\u034fb', 'a\\u034fb'],
 ])('a character that changes %s is spelled out', (_, text, shown) => {
   expect(visible(text)).toBe(shown);
+});
+
+describe('what is spelled out', () => {
+  const LOOKALIKES = ['\u001b', '\\u001b', '\\\u001b', '\\\\u001b', '\\\\\u001b'];
+
+  it('is never what somebody wrote in these very letters', () => {
+    for (const shown of [
+      LOOKALIKES.map((text) => visible(text)),
+      LOOKALIKES.map((text) => valueLines(text).join('\n')),
+      LOOKALIKES.map((text) => valueLines(`${text}\n`).join('\n')),
+    ])
+      expect(new Set(shown).size).toBe(LOOKALIKES.length);
+  });
+
+  it('leaves a backslash alone that nobody can take for another', () => {
+    expect(valueLines('C:\\temp\n\\d+')).toEqual(['| C:\\temp', '| \\d+']);
+  });
 });

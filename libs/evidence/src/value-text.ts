@@ -1,15 +1,25 @@
-import type { JsonValue } from '#libs/crypto';
+import { HIDDEN_CHARACTERS, type JsonValue } from '#libs/crypto';
 
-/** Characters that do not show, or that change the direction of what stands around them: what is read might not be what was sent. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu;
+/** What is read might not be what was sent. */
+const UNSEEN = new RegExp(HIDDEN_CHARACTERS, 'gu');
+/** Backslashes that stand before what is spelled out, or before what looks like it. */
+const TAKEN_FOR_OURS = new RegExp(`\\\\+(?=u[0-9a-f]{4}|${HIDDEN_CHARACTERS.source})`, 'gu');
 
 const escaped = (character: string): string =>
   [...Array(character.length).keys()]
     .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
     .join('');
 
-/** The text with everything spelled out that a reader would not see. */
-export const visible = (text: string): string => text.replace(UNSEEN, escaped);
+/**
+ * The text with everything spelled out that a reader would not see. Backslashes are doubled where they would be taken for
+ * ours, so that two texts never look the same.
+ */
+export const visible = (text: string): string => spelledOut(text.replace(TAKEN_FOR_OURS, '$&$&'));
+
+const spelledOut = (text: string): string => text.replace(UNSEEN, escaped);
+
+/** A text in quotes as JSON has it, in which every backslash is doubled already. */
+const quoted = (text: string): string => spelledOut(JSON.stringify(text));
 
 const STEP = '  ';
 
@@ -29,7 +39,7 @@ export const valueLines = (value: JsonValue): readonly string[] => {
 
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-const nameText = (name: string): string => (PLAIN_NAME.test(name) ? name : visible(JSON.stringify(name)));
+const nameText = (name: string): string => (PLAIN_NAME.test(name) ? name : quoted(name));
 
 const labelled = (label: string, item: JsonValue): readonly string[] => {
   const [first = '', ...rest] = valueLines(item);
@@ -40,4 +50,4 @@ const labelled = (label: string, item: JsonValue): readonly string[] => {
 const isEmpty = (item: object): boolean => Object.keys(item).length === 0;
 
 const textLines = (text: string): readonly string[] =>
-  text.includes('\n') ? text.split('\n').map((line) => `| ${visible(line)}`) : [visible(JSON.stringify(text))];
+  text.includes('\n') ? text.split('\n').map((line) => `| ${visible(line)}`) : [quoted(text)];

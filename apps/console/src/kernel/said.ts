@@ -1,6 +1,6 @@
 /**
- * Characters that a text can hold without a reader seeing them. A test holds them against their owner, the gate's
- * hidden-characters.ts.
+ * Characters that a text can hold without a reader seeing them. A test holds them against their owner,
+ * hidden-characters.ts of libs/crypto.
  */
 export const HIDDEN_CHARACTERS = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
 const LAYOUT = /^[\t\n\r]$/;

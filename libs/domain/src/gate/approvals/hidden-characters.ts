@@ -1,11 +1,6 @@
-import type { JsonValue } from '#libs/crypto';
+import { HIDDEN_CHARACTERS, type JsonValue } from '#libs/crypto';
 import type { ApprovalContext } from './approval-context.js';
 
-/**
- * Characters that a reader does not see: controls, format and direction marks, private and unassigned code points,
- * separators of lines, variation selectors and fillers.
- */
-export const HIDDEN_CHARACTERS = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800\u3164\u115F\u1160\uFFA0]/u;
 /** Hidden characters that ordinary text of several lines contains, so they are allowed. */
 const LAYOUT = /[\t\n\r]/g;
 
