@@ -140,7 +140,7 @@ describe.skipIf(CHROMIUM === null)(`the page that verifies a bundle, from a disk
     const verdict = await verifyBundle(streamOf([bytes]), HONEST_OPTIONS);
     const words = (text: string): string => text.replace(/:?\s+/g, ' ').trim();
     expect(words(await page.getByRole('region', { name: 'Verdict' }).innerText())).toBe(
-      words(textOfPage(pageOfVerdict(verdict))),
+      words(textOfPage(pageOfVerdict(verdict, bytes))),
     );
     await page.getByRole('button', { name: 'crm.get_customer' }).first().click();
     await page.getByRole('heading', { name: 'Who asked, and for what' }).waitFor();

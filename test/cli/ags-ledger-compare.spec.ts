@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentOf, bundleOf, givenChain, packed } from '../../libs/crypto/src/testing/given-chain.js';
+import { contentOf, bundleOf, givenChain, packed, rawOf } from '../../libs/crypto/src/testing/given-chain.js';
 import { honestNote, witnessed, witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
 import { objectsIn, runInProcess } from '../support/run-program.js';
 
@@ -73,5 +74,19 @@ describe('ags ledger compare', () => {
       code: 2,
       refused: { code: 'file_unusable' },
     });
+  });
+
+  it('ends as a fork does for a fork alone: not where a file is broken, cut or unpacked', async () => {
+    const whole = await bundleOf(contentOf(givenChain(8)));
+    const good = await file('good.tar.gz', whole);
+    const cut = await file('cut.tar.gz', whole.subarray(0, -900));
+    expect(await compare(good, cut)).toMatchObject({ code: 2, refused: { code: expect.any(String) as string } });
+    const raw = rawOf(givenChain(8));
+    const changed = await file('changed.tar.gz', await packed({ ...raw, lines: raw.lines.slice(0, -1) }));
+    expect((await compare(good, changed)).code).toBe(2);
+    const { code, stderr } = await runInProcess([
+      ...['ledger', 'compare', good, await file('raw.tar.gz', gunzipSync(whole))],
+    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it was unpacked. Packed by gzip -n')]);
   });
 });

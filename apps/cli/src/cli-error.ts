@@ -22,6 +22,7 @@ export type CliErrorCode =
   | 'settings_invalid'
   | 'not_initialized'
   | 'file_unusable'
+  | 'bundle_not_intact'
   | 'database_unavailable'
   | 'event_store_unusable'
   | 'secrets_unusable'

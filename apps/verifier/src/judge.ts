@@ -14,6 +14,8 @@ import { BundleView, rowOf } from '#libs/evidence';
 import type { Answer, Given, Question } from './messages.js';
 
 const PIECE_BYTES = 1_048_576;
+/** Enough to tell what stands in the place of a bundle. */
+const BEGINNING_BYTES = 512;
 
 /** Slices, and not a stream: Safari's streams cannot be iterated. */
 async function* piecesOf(bundle: Blob): AsyncGenerator<Uint8Array> {
@@ -89,7 +91,8 @@ class Judge {
       tell({ said: 'progress', deeds, total });
     };
     const options = { ...(await optionsOf(given)), onProgress };
-    return { said: 'verdict', verdict: await verifyBundle(piecesOf(given.bundle), options) };
+    const verdict = await verifyBundle(piecesOf(given.bundle), options);
+    return { said: 'verdict', verdict, beginning: await bytesOf(given.bundle.slice(0, BEGINNING_BYTES)) };
   }
 
   private async read(): Promise<BundleView> {

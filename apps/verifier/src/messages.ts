@@ -25,7 +25,8 @@ export type Question =
 /** What the thread says. `failure` ends the question before it. */
 export type Answer =
   | { readonly said: 'progress'; readonly deeds: number; readonly total: number }
-  | { readonly said: 'verdict'; readonly verdict: BundleVerdict }
+  /** `beginning`: what the file begins with. */
+  | { readonly said: 'verdict'; readonly verdict: BundleVerdict; readonly beginning: Uint8Array }
   | { readonly said: 'rows'; readonly rows: readonly DeedRow[] }
   | { readonly said: 'account'; readonly page: Page | null }
   | { readonly said: 'failure'; readonly message: string };

@@ -140,7 +140,7 @@ class VerifierPage {
         this.status.textContent = `Checked ${answer.deeds.toLocaleString('en')} of ${answer.total.toLocaleString('en')} deeds`;
         return;
       case 'verdict':
-        return this.showVerdict(answer.verdict);
+        return this.showVerdict(answer.verdict, answer.beginning);
       case 'rows':
         this.all = answer.rows;
         this.deeds.hidden = false;
@@ -154,9 +154,9 @@ class VerifierPage {
     }
   }
 
-  private showVerdict(verdict: BundleVerdict): void {
+  private showVerdict(verdict: BundleVerdict, beginning: Uint8Array): void {
     this.status.textContent = '';
-    this.verdict.replaceChildren(...elementsOf(pageOfVerdict(verdict)));
+    this.verdict.replaceChildren(...elementsOf(pageOfVerdict(verdict, beginning)));
     this.verdict.dataset['result'] = verdict.result;
     if (isReadable(verdict) && verdict.deeds > 0) this.ask({ ask: 'rows' });
   }

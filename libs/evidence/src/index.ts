@@ -5,6 +5,7 @@ export { type Account, BundleView, isCalled } from './bundle-view.js';
 export { accountOfChange, type ChangeAccount } from './change-account.js';
 export { pageOfChange } from './change-page.js';
 export { type DeedFilter, type DeedRow, isMeant, rowOf } from './deed-row.js';
+export { fileSentence, unpackedSentence } from './file-sentence.js';
 export type { Given } from './given.js';
 export { type Named } from './names.js';
 export { hasUnprovenNames, namedText, type Page, UNPROVEN_NAMES } from './page.js';

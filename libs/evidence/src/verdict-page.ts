@@ -1,6 +1,6 @@
 import type { BundleVerdict } from '#libs/crypto';
 import { fact, type Page, type Part, type Section } from './page.js';
-import { reasonSentence } from './reason-sentence.js';
+import { fileSentence } from './file-sentence.js';
 
 /**
  * Whether what stands in the bundle may be shown: nothing in it is wrong, and all of it was judged. Deeds that the reader knows of
@@ -9,12 +9,15 @@ import { reasonSentence } from './reason-sentence.js';
 export const isReadable = ({ result, reason }: BundleVerdict): boolean =>
   result === 'intact' || (result === 'incomplete' && reason !== 'truncated' && reason !== 'missing_deeds');
 
-/** A verdict on a bundle as a page to be read: what holds, whose word it rests on, and what it leaves open. */
-export const pageOfVerdict = (verdict: BundleVerdict): Page => {
+/**
+ * A verdict on a bundle as a page to be read: what holds, whose word it rests on, and what it leaves open.
+ * @param beginning what the file begins with
+ */
+export const pageOfVerdict = (verdict: BundleVerdict, beginning: Uint8Array): Page => {
   const unproven = unprovenBy(verdict);
   return {
     title: headline(verdict),
-    subtitle: verdict.reason === null ? '' : reasonSentence(verdict.reason),
+    subtitle: verdict.reason === null ? '' : fileSentence(verdict.reason, beginning),
     sections: [
       { heading: '', parts: chainOf(verdict) },
       ...(verdict.checkpoint === null ? [] : [witnessesOf(verdict)]),

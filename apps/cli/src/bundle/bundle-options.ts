@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import {
   BundleFormatError,
@@ -10,12 +11,13 @@ import {
   verifyBundle,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
-import { isReadable, notGivenSentence, reasonSentence } from '#libs/evidence';
+import { isReadable, notGivenSentence, reasonSentence, visible } from '#libs/evidence';
 import { collected, fileArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
-import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
+import { CliError, EXIT, type ExitCode, explainFileError, usage } from '../cli-error.js';
 import type { CommandContext, JsonOption } from '../command-context.js';
 import { pinArgument } from '../commands/pin-argument.js';
-import { verdictText } from '../commands/verdict-text.js';
+import { BEGINNING_BYTES } from '../commands/layout-fault.js';
+import { sentenceOf, verdictLine, verdictText } from '../commands/verdict-text.js';
 import { ProgressLine } from '../terminal.js';
 
 export interface BundleOptions extends JsonOption {
@@ -46,22 +48,30 @@ export const NOT_CHECKED_HERE =
   'checkpoint and cosigned it. `npm run ags -- verify` checks that, with --keys, --checkpoint-key and --witnesses.';
 
 /** @returns false: it is not intact, which has been said */
-export const isVerified = async (context: CommandContext, path: string, options: BundleOptions): Promise<boolean> =>
-  (await verdictOn(context, path, options)) !== null;
+export const isVerified = async (
+  context: CommandContext,
+  path: string,
+  options: BundleOptions,
+  refusal: ExitCode = EXIT.refused,
+): Promise<boolean> => (await verdictOn(context, path, options, refusal)) !== null;
 
 /**
  * Verifies a bundle before anything of it is shown. Whom its keys belong to stays open where nobody is named.
+ * @param refusal how the program ends where it is not intact
  * @returns null: it is not intact, which has been said
+ * @throws {CliError} it is not intact, and a program reads what is said
  */
 export const verdictOn = async (
   context: CommandContext,
   path: string,
   options: BundleOptions,
+  refusal: ExitCode = EXIT.refused,
 ): Promise<BundleVerdict | null> => {
   if ((options.org === undefined) !== (options.pin === undefined)) {
     throw usage('Give --org and --pin together: whose chain it must be, and a seal key of theirs that you trust.');
   }
   const { terminal } = context;
+  await requireFile(path);
   const { org, pins } = await trusted(path, options);
   const progress = new ProgressLine(terminal);
   const verdict = await readable(path, () =>
@@ -75,8 +85,13 @@ export const verdictOn = async (
   );
   progress.clear();
   if (!isReadable(verdict)) {
-    context.exitCode = EXIT.refused;
-    terminal.err(`${verdictText(verdict, undefined, Buffer.alloc(0))}\n\nNothing of it is shown.\n`);
+    const beginning = await beginningOf(path);
+    if (options.json === true) {
+      const said = `${visible(path)}: ${verdictLine(verdict, beginning)} Nothing of it is shown.`;
+      throw new CliError('bundle_not_intact', said, refusal);
+    }
+    context.exitCode = refusal;
+    terminal.err(`${verdictText(verdict, undefined, beginning)}\n\nNothing of it is shown.\n`);
     return null;
   }
   if (verdict.reason !== null) terminal.err(`Incomplete: ${reasonSentence(verdict.reason)} What is there is shown.\n`);
@@ -84,6 +99,26 @@ export const verdictOn = async (
   const absent = verdict.evidence === null ? null : notGivenSentence(verdict.evidence.not_given);
   if (absent !== null) terminal.err(`Not whole: ${absent}\n`);
   return verdict;
+};
+
+/** A pipe gives what it holds once, and a bundle is read more than once. */
+export const requireFile = async (path: string): Promise<void> => {
+  const found = await readable(path, () => stat(path));
+  if (found.isFile() || found.isDirectory()) return;
+  throw new CliError(
+    'file_unusable',
+    `${visible(path)} is a pipe or a device. A bundle is read twice: save it to a file and name that.`,
+  );
+};
+
+const beginningOf = async (path: string): Promise<Buffer> => {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 };
 
 const trusted = async (
@@ -115,7 +150,7 @@ export const readable = async <Result>(path: string, read: () => Promise<Result>
     if (error instanceof BundleFormatError) {
       throw new CliError(
         'file_unusable',
-        `${path} is no bundle, or not a whole one (${error.reason}): npm run ags -- verify says more.`,
+        `${visible(path)} is no bundle, or not a whole one. ${sentenceOf(error.reason, await beginningOf(path))}`,
       );
     }
     const said = error instanceof Error ? explainFileError(error, path) : null;

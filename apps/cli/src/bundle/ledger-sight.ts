@@ -11,7 +11,8 @@ import {
 } from '#libs/crypto';
 import { parseId } from '#libs/domain/kernel';
 import { CliError } from '../cli-error.js';
-import { readable, reading } from './bundle-options.js';
+import { readable, reading, requireFile } from './bundle-options.js';
+import { unpackedSentence, visible } from '#libs/evidence';
 
 /** What a file shows of a ledger, with the signed note in it, if there is one. */
 export interface ShownLedger {
@@ -23,8 +24,10 @@ export interface ShownLedger {
 const GZIP_MAGIC = 0x1f;
 
 /** Whether the file is a bundle, and not a checkpoint. */
-export const isBundle = async (file: string): Promise<boolean> =>
-  (await readable(file, () => readFile(file)))[0] === GZIP_MAGIC;
+export const isBundle = async (file: string): Promise<boolean> => {
+  await requireFile(file);
+  return (await readable(file, () => readFile(file)))[0] === GZIP_MAGIC;
+};
 
 /** A checkpoint as GET /v1/ledger/checkpoint answers it. */
 export const sightOfNote = async (file: string): Promise<ShownLedger> => {
@@ -32,10 +35,8 @@ export const sightOfNote = async (file: string): Promise<ShownLedger> => {
   const checkpoint = checkpointIn(bytes);
   const org = checkpoint === null ? null : orgIn(checkpoint.origin);
   if (checkpoint === null || org === null) {
-    throw new CliError(
-      'file_unusable',
-      `${file} is neither a bundle nor the checkpoint of a ledger. Save what the export or GET /v1/ledger/checkpoint answered.`,
-    );
+    const next = unpackedSentence(bytes) ?? 'Save what the export or GET /v1/ledger/checkpoint answered.';
+    throw new CliError('file_unusable', `${visible(file)} is neither a bundle nor the checkpoint of a ledger. ${next}`);
   }
   return { file, sight: { org, checkpoint, deeds: null }, note: bytes.toString() };
 };

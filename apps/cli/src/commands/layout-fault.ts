@@ -1,5 +1,7 @@
 import { constants, inflateRawSync } from 'node:zlib';
 
+/** Of a file that may be a bundle: enough for the first header of the archive inside, packed by any program. */
+export const BEGINNING_BYTES = 2_048;
 const GZIP_HEADER_BYTES = 10;
 const TAR_BLOCK_BYTES = 512;
 const NAME_BYTES = 100;

@@ -17,7 +17,8 @@ export const registerLedgerCompare = (ledger: Command, context: CommandContext):
           'Compares two bundles or checkpoints of one organization: whether they are of one chain, or of two that somebody ' +
             'showed to two readers. Compares what both files hold, and no more. Needs no server, no database and no state ' +
             'directory. Bundles are verified first, by their own key sets; the signatures of checkpoints are not checked: verify does ' +
-            'that, with --checkpoint-key and --keys. Ends with 1 for a fork.',
+            'that, with --checkpoint-key and --keys. Ends with 1 for a fork, and with 2 where nothing could be compared: a bundle ' +
+            'that is broken or cut, or files without a deed or a size in common.',
         )
         .summary('whether two readers were shown one ledger')
         .argument('<one>', 'a bundle or a checkpoint', fileArgument)
@@ -32,7 +33,8 @@ const compare = async (context: CommandContext, files: readonly string[], option
   const shown: ShownLedger[] = [];
   for (const file of files) {
     const isOfDeeds = await isBundle(file);
-    if (isOfDeeds && !(await isVerified(context, file, options))) return;
+    // Not 1, which is a fork: a download that was cut says nothing of a ledger.
+    if (isOfDeeds && !(await isVerified(context, file, options, EXIT.unusable))) return;
     shown.push(await (isOfDeeds ? sightOfBundle(file) : sightOfNote(file)));
   }
   const [one, other] = shown as [ShownLedger, ShownLedger];

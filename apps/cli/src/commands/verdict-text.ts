@@ -1,5 +1,5 @@
-import { gzipHeaderFault, type BundleVerdict, type VerdictReason } from '#libs/crypto';
-import { endInWords, notGivenSentence, reasonSentence } from '#libs/evidence';
+import type { BundleVerdict, VerdictReason } from '#libs/crypto';
+import { endInWords, fileSentence, notGivenSentence, reasonSentence } from '#libs/evidence';
 import { facts } from '../terminal.js';
 import { layoutFault } from './layout-fault.js';
 
@@ -130,23 +130,9 @@ const signatureFacts = (label: string, signer: string, counts: BundleVerdict['in
 };
 
 /** What stands in the place of a bundle is named where it can be told: most such files come of unpacking one. */
-const sentenceOf = (reason: VerdictReason, beginning: Buffer): string => {
-  if (reason === 'bad_tar') return `${layoutFault(beginning)} ${reasonSentence('bad_tar')}`;
-  if (reason !== 'bad_gzip') return reasonSentence(reason);
-  switch (gzipHeaderFault(beginning)) {
-    case null:
-      return reasonSentence('bad_gzip');
-    case 'other_header':
-      return (
-        'The gzip header is not the one that a bundle has (docs/deed-format.md): it keeps a file name, for example. ' +
-        'Was the bundle packed again? Unpacked and packed by gzip -n, it is one again. Or take the file that the export answered.'
-      );
-    case 'not_gzip':
-      return beginning.subarray(0, TAR_OPENING.length).equals(TAR_OPENING)
-        ? 'The file is the archive of a bundle without its gzip: it was unpacked. Packed by gzip -n, it is a bundle again.'
-        : 'The file is not gzip, as a bundle is. Give the file that the export answered, whole and not unpacked.';
-  }
-};
+export const sentenceOf = (reason: VerdictReason, beginning: Buffer): string =>
+  reason === 'bad_tar' ? `${layoutFault(beginning)} ${reasonSentence('bad_tar')}` : fileSentence(reason, beginning);
 
-/** The name of the first file, which the header block begins with. */
-const TAR_OPENING = Buffer.from('manifest.json\0');
+/** The verdict on a bundle that is not intact, in a line. */
+export const verdictLine = (verdict: BundleVerdict, beginning: Buffer): string =>
+  [headline(verdict), ...(verdict.reason === null ? [] : [sentenceOf(verdict.reason, beginning)])].join(' ');

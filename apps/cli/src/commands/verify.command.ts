@@ -16,6 +16,7 @@ import { collected, fileArgument, headArgument, idArgument, STANDARD_INPUT } fro
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
 import { present, ProgressLine } from '../terminal.js';
+import { BEGINNING_BYTES } from './layout-fault.js';
 import { checkpointKeyArgument, readWitnesses } from './verify-witnesses.js';
 import { verdictText } from './verdict-text.js';
 
@@ -28,8 +29,6 @@ interface VerifyOptions extends JsonOption {
   readonly witnesses?: string;
 }
 
-/** Enough for the first header of the archive inside, packed by any program. */
-const BEGINNING_BYTES = 2_048;
 const KEY_SET_PATH = '/.well-known/service/keys.json';
 
 /** `ags verify`: needs no server, no database and no state directory. */
