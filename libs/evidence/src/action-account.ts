@@ -1,5 +1,6 @@
 import type { DeedBody, JsonValue } from '#libs/crypto';
 import type { BundleEvidence } from './bundle-evidence.js';
+import type { ConfigChange } from './connector-configs.js';
 import { type Given, givenBy, NOT_GIVEN, objectOf } from './given.js';
 import type { Named } from './names.js';
 
@@ -37,6 +38,10 @@ export interface AskedPart {
   readonly on_behalf_of: string | null;
   readonly session: string | null;
   readonly arguments: Given | null;
+  /** Of what a call of the tool sends, and where it goes. */
+  readonly tool_digest: string | null;
+  /** The change that set the configuration that the connector had then. */
+  readonly connector_config: ConfigChange | null;
   readonly connector: Named | null;
   /** Null: the call came without a signed intent. */
   readonly intent: IntentPart | null;
@@ -170,6 +175,8 @@ const askedIn = (evidence: BundleEvidence, deed: DeedBody): AskedPart => {
     on_behalf_of: who.on_behalf_of,
     session: who.session,
     arguments: evidence.opened.of(deed, 'action.args_digest', action?.args_digest),
+    tool_digest: action?.tool_digest ?? null,
+    connector_config: action?.connector ? evidence.configs.at(action.connector, action.created_at) : null,
     connector: nameOf(evidence, action?.connector ?? null),
     intent:
       who.intent_hash === null

@@ -63,12 +63,22 @@ const asked = (part: AskedPart): Section => ({
     ...fact('on behalf of', part.on_behalf_of ?? 'not stated'),
     ...fact('session', part.session),
     ...namedFact('connector', part.connector),
+    ...fact('configured by', configText(part)),
+    ...fact('tool digest', part.tool_digest),
     ...given('arguments', part.arguments),
     ...(part.intent === null
       ? fact('signed intent', 'none: who sent the call is the word of the service')
       : intended(part.intent)),
   ],
 });
+
+/** What a call sends beside its arguments stands in the configuration, which the page of that change shows. */
+const configText = ({ connector, connector_config: config }: AskedPart): string | null => {
+  if (connector === null) return null;
+  if (config === null) return 'a change that is not in this bundle: ask for an export without from';
+  const place = `the change of seq ${config.seq}, ${config.deed}`;
+  return config.isSure ? place : `${place}, if it changed that: its data are not in this bundle`;
+};
 
 const intended = (intent: IntentPart): Part[] => [
   ...fact('signed intent', intent.hash),
@@ -109,7 +119,7 @@ const decided = (part: DecidedPart): Section => ({
 });
 
 const asItStood = ({ policy_text_proven: isProven }: DecidedPart): string =>
-  `the policy as it stood${isProven ? '' : ' (the word of the service: the change that added it is not in this bundle)'}`;
+  `the policy as it stood${isProven ? '' : ' (the word of the service: no change whose data are in this bundle says so)'}`;
 
 const versionText = ({ version }: DecidedPart): string => {
   if (version === null) return '';

@@ -4,6 +4,7 @@ import { pageOfAction } from './action-page.js';
 import { BundleEvidence } from './bundle-evidence.js';
 import { accountOfChange } from './change-account.js';
 import { pageOfChange } from './change-page.js';
+import { idsNamedBy } from './named-ids.js';
 import type { Page } from './page.js';
 import { ReadSignatures } from './read-signatures.js';
 
@@ -18,6 +19,9 @@ const TELLING: ReadonlySet<string> = new Set([
   ...['org.created', 'agent.created', 'connector.created', 'policy.created', 'policy.version_added'],
   ...['passkey.registered', 'passkey.removed', 'intent_key.added', 'intent_key.removed'],
 ]);
+
+/** A connector may have another configuration after it was created. */
+const isTold = (action: string): boolean => TELLING.has(action) || action === 'connector.updated';
 
 /** Deeds of a bundle with what it gives of them, in memory. */
 export class BundleView {
@@ -41,10 +45,13 @@ export class BundleView {
     const evidence = new BundleEvidence();
     const signatures = new ReadSignatures(evidence);
     const [deeds, telling, wanted, found] = [[] as DeedBody[], [] as DeedBody[], new Set<number>(), new Set<number>()];
+    // A bundle may tell names of whomever it likes: of those that no deed names, nothing is kept.
+    const named = new Set<string>();
     for await (const part of bundle) {
       if (part.part === 'deed') {
         const deed = parseDeedBody(part.deed.body);
-        const isTelling = deed.admin !== null && TELLING.has(deed.admin.action);
+        for (const id of idsNamedBy(deed)) named.add(id);
+        const isTelling = deed.admin !== null && isTold(deed.admin.action);
         if (isTelling) telling.push(deed);
         const isKept = keeps(deed);
         if (isKept) deeds.push(deed);
@@ -52,7 +59,7 @@ export class BundleView {
         if (isKept || isTelling) signatures.meet(deed);
       } else if (part.part === 'payload') {
         const { line } = part;
-        if (!('seq' in line) || wanted.has(line.seq)) evidence.take(line);
+        if ('seq' in line ? wanted.has(line.seq) : named.has(line.id)) evidence.take(line);
         signatures.take(line);
         if ('seq' in line && isSought?.(line) === true) found.add(line.seq);
       }
