@@ -44,8 +44,10 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
           'revoked is its own word, which no seal covers and which ends with the export: --keys takes the word of the ' +
           'service instead. That its last deed is the last of the chain, and not the end of a chain that was cut, is ' +
           'its own word too: --head names a deed that must be there, such as the head that the ledger check ' +
-          '(GET /v1/ledger/check) or an earlier run of this command gave. --checkpoint-key and --witnesses ask witnesses, ' +
-          'whom you choose, that everybody was shown this chain. The verdict says whose word it rests on.',
+          '(GET /v1/ledger/check) or an earlier run of this command gave. --witnesses names machines of others, whom ' +
+          'you choose and who must have cosigned a checkpoint of the bundle, so that everybody whom they serve was shown this ' +
+          'chain; --checkpoint-key says whose checkpoint it must be. Nobody is asked anything: all that counts is in the ' +
+          'bundle. The verdict says whose word it rests on.',
       )
       .summary('check an export bundle offline')
       .argument('<bundle>', `path of the bundle, or ${STANDARD_INPUT} for standard input`, fileArgument)
@@ -72,7 +74,11 @@ export const registerVerifyCommand = (program: Command, context: CommandContext)
           'repeated',
         collected(checkpointKeyArgument),
       )
-      .option('--witnesses <file>', 'a tlog-policy: which witnesses are asked, and how many of them', fileArgument)
+      .option(
+        '--witnesses <file>',
+        'a tlog-policy: which witnesses must have cosigned, and how many of them',
+        fileArgument,
+      )
       .option('--json', 'the verdict as one JSON object')
       .action(async (bundle: string, options: VerifyOptions) => verify(context, bundle, options)),
     'npm run ags -- verify deeds.tar.gz --org org_... --pin sha256:...',
