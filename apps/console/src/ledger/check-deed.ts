@@ -340,7 +340,7 @@ const pageChecks = async (body: Body, given: Given, page: Shown): Promise<readon
       holds: differing.length === 0,
       says:
         differing.length === 0
-          ? 'Tool, agent, for whom, decision, outcome and evidence are shown as sealed. Names, reasons and descriptions are not part of a deed'
+          ? 'Tool, agent, for whom, decision, outcome and evidence are shown as sealed. Names and descriptions are not part of a deed; what people gave as reasons is, as commitments, which are not compared here'
           : `Differs from what was sealed: ${differing.join(', ')}`,
     },
     await compared('These arguments', page.args, body.action?.['args_digest'], hold('action.args_digest')),

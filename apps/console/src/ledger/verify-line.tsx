@@ -1,15 +1,23 @@
 import { Link } from 'wouter';
 import kit from '../kit/kit.module.css';
 import styles from './ledger.module.css';
+import { verifyCommands } from './verify-commands.ts';
 
 /**
- * The command that checks an export without the service, with the file name that the browser gives it, and where its
- * two unknown values come from.
+ * The commands that check an export without the service, with the file names that the browser gives it, and where what
+ * they do not know comes from.
  */
 export const VerifyLine = ({ org }: { readonly org: string }) => (
   <>
     <pre className={kit['code']} tabIndex={0}>
-      {`npm run ags -- verify deeds-${org}-*.tar.gz --org ${org} --pin FINGERPRINT`}
+      {verifyCommands(org).plain}
+    </pre>
+    <p className={styles['note']}>
+      An export with evidence has a name of its own, and can be read, too, as docs/evidence.md says; with no terminal,
+      by the page that <code>npm run ags -- bundle verifier</code> writes:
+    </p>
+    <pre className={kit['code']} tabIndex={0}>
+      {verifyCommands(org).withEvidence}
     </pre>
     <p className={styles['note']}>
       FINGERPRINT is the fingerprint of the seal key (sha256: and 64 digits). Prefer the copy that was written down when
