@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KEY, ORG, packed } from '../../libs/crypto/src/testing/given-chain.js';
+import { at, KEY, ORG, packed } from '../../libs/crypto/src/testing/given-chain.js';
 import { HELD, encoded, linesOf, witnessed, witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
 import { objectsIn, runInProcess } from '../support/run-program.js';
 
@@ -39,4 +39,14 @@ describe('values that were taken out of a bundle', () => {
     await runInProcess(['bundle', 'html', bundle, pages, ...TRUST]);
     expect(await readFile(join(pages, 'index.html'), 'utf8')).toContain('4 values that deeds stand for are not given');
   });
+});
+
+it('tells of a part of the chain that what stands before it is open', async () => {
+  const part = join(folder, 'part.tar.gz');
+  await writeFile(
+    part,
+    await packed(await witnessedBundle({ deeds: witnessed.slice(4, HELD), manifest: { from: at(0) } })),
+  );
+  const { stdout } = await runInProcess(['verify', part, ...TRUST]);
+  expect(stdout).toMatch(/Not proven:[^]*- what stands before seq 5/);
 });

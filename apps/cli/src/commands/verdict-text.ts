@@ -22,7 +22,7 @@ export const verdictText = (verdict: BundleVerdict, keys: string | undefined, be
 
 /** What an intact bundle leaves open, each with what would close it. */
 const unprovenBy = (verdict: BundleVerdict): string[] => {
-  const { result, keys_from, end_from, last_seq, evidence } = verdict;
+  const { result, keys_from, end_from, first_seq, last_seq, prev_hash, evidence } = verdict;
   const lines: string[] = [];
   if (result !== 'intact') return lines;
   if (keys_from === 'bundle') {
@@ -42,6 +42,9 @@ const unprovenBy = (verdict: BundleVerdict): string[] => {
       `- what was sealed behind seq ${last_seq ?? 0} since, or before somebody had it witnessed: the end is that of ${endInWords(verdict)},`,
       '  and no later one. A newer bundle, or --head, may show a later end',
     );
+  }
+  if (prev_hash !== null) {
+    lines.push(`- what stands before seq ${first_seq ?? 0}: this bundle is a part of the chain, and links to it`);
   }
   const absent = evidence === null ? null : notGivenSentence(evidence.not_given);
   if (absent !== null) lines.push(`- ${absent}`);
