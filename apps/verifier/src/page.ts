@@ -3,11 +3,11 @@ import {
   type DeedRow,
   hasUnprovenNames,
   isReadable,
-  namedText,
   type Page,
   pageOfVerdict,
   UNPROVEN_NAMES,
   visible,
+  whoText,
 } from '#libs/evidence';
 import type { Answer, Question } from './messages.js';
 
@@ -177,14 +177,13 @@ class VerifierPage {
     const open = element('button', visible(row.what));
     open.type = 'button';
     open.addEventListener('click', () => this.ask({ ask: 'account', id: row.action ?? row.deed }));
-    const who = row.who === null ? '' : namedText(row.who);
-    const cells = [String(row.seq), row.at, open, who, row.outcome ?? '', row.status ?? '', row.verdict ?? ''];
+    const cells = [String(row.seq), row.at, open, whoText(row), row.outcome ?? '', row.status ?? '', row.verdict ?? ''];
     return element('tr', ...cells.map((cell) => element('td', cell)));
   }
 }
 
-const textOfRow = ({ seq, at, what, who, outcome, status, verdict, action, deed }: DeedRow): string =>
-  [seq, at, what, who?.name, who?.id, outcome, status, verdict, action, deed].join(' ').toLowerCase();
+const textOfRow = ({ seq, at, what, who, actor, outcome, status, verdict, action, deed }: DeedRow): string =>
+  [seq, at, what, who?.name, who?.id, actor, outcome, status, verdict, action, deed].join(' ').toLowerCase();
 
 export const beginToShow = (script: string): void => {
   new VerifierPage(script);

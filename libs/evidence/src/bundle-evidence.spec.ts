@@ -43,3 +43,15 @@ it('knows which change set the configuration that a connector had at a time', ()
   expect([at(5)?.seq, at(6)?.seq]).toEqual([3, 6]);
   expect(at(8)).toMatchObject({ seq: 7, isSure: false });
 });
+
+it('calls an organization no more by a name that it had before it was renamed', () => {
+  const evidence = new BundleEvidence();
+  evidence.take(dataOf(1, { name: 'Old', owner: 'usr_1', timezone: 'UTC' }));
+  evidence.take(dataOf(2, { fields: ['timezone'], timezone: 'UTC' }));
+  evidence.take(dataOf(3, { fields: ['name'], timezone: 'UTC' }));
+  evidence.learn(changeAt(1, 'org.created', 'org_1'));
+  evidence.learn(changeAt(2, 'org.updated', 'org_1'));
+  expect(evidence.names.of('org_1').name).toBe('Old');
+  evidence.learn(changeAt(3, 'org.updated', 'org_1'));
+  expect(evidence.names.of('org_1').name).toBeNull();
+});

@@ -20,8 +20,10 @@ const TELLING: ReadonlySet<string> = new Set([
   ...['passkey.registered', 'passkey.removed', 'intent_key.added', 'intent_key.removed'],
 ]);
 
-/** A connector may have another configuration after it was created. */
-const isTold = (action: string): boolean => TELLING.has(action) || action === 'connector.updated';
+/** What was created may have another name or configuration since. */
+const CHANGED: ReadonlySet<string> = new Set(['connector.updated', 'org.updated']);
+
+const isTold = (action: string): boolean => TELLING.has(action) || CHANGED.has(action);
 
 /** Deeds of a bundle with what it gives of them, in memory. */
 export class BundleView {

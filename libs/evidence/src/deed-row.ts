@@ -1,5 +1,6 @@
 import type { DeedBody } from '#libs/crypto';
 import type { Named, Names } from './names.js';
+import { namedText } from './page.js';
 
 /** A deed in a list. */
 export interface DeedRow {
@@ -12,8 +13,9 @@ export interface DeedRow {
   readonly action: string | null;
   /** The tool, or what the change was. */
   readonly what: string;
-  /** Who asked: the agent, or who made the change. */
+  /** Who asked: the agent, or who made the change. Null: the operator, or the service itself, which have no id. */
   readonly who: Named | null;
+  readonly actor: DeedBody['who']['actor']['type'];
   readonly outcome: string | null;
   readonly status: string | null;
   readonly verdict: string | null;
@@ -31,11 +33,16 @@ export const rowOf = (names: Names, deed: DeedBody): DeedRow => {
     action: action?.id ?? null,
     what: action?.tool ?? admin?.action ?? '',
     who: asked === null ? null : names.of(asked),
+    actor: who.actor.type,
     outcome: deed.policy?.outcome ?? null,
     status: deed.execution?.status ?? deed.approval?.status ?? null,
     verdict: deed.witness === null ? null : `${deed.witness.level} ${deed.witness.verdict}`,
   };
 };
+
+/** Who asked, for a column of a list. */
+export const whoText = ({ who, actor }: DeedRow): string =>
+  who === null ? `the ${actor.replace('_', ' ')}` : namedText(who);
 
 /** What a list is narrowed to; each member narrows further. */
 export interface DeedFilter {

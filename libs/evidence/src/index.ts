@@ -4,7 +4,7 @@ export { BundleEvidence } from './bundle-evidence.js';
 export { type Account, BundleView, isCalled } from './bundle-view.js';
 export { accountOfChange, type ChangeAccount } from './change-account.js';
 export { pageOfChange } from './change-page.js';
-export { type DeedFilter, type DeedRow, isMeant, rowOf } from './deed-row.js';
+export { type DeedFilter, type DeedRow, isMeant, rowOf, whoText } from './deed-row.js';
 export { fileSentence, unpackedSentence } from './file-sentence.js';
 export type { Given } from './given.js';
 export { type Named } from './names.js';

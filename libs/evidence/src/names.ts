@@ -1,4 +1,4 @@
-import type { DeedBody } from '#libs/crypto';
+import type { DeedBody, JsonValue } from '#libs/crypto';
 import { type OpenedMembers, textOf } from './given.js';
 
 /** What an id is called. `isProven`: a deed of this bundle holds the name; else it is the service's word. */
@@ -10,6 +10,8 @@ export interface Named {
 
 /** The changes whose data give a thing its name. */
 const NAMING: ReadonlySet<string> = new Set(['org.created', 'agent.created', 'connector.created', 'policy.created']);
+
+const namesIn = (fields: JsonValue | undefined): boolean => Array.isArray(fields) && fields.includes('name');
 
 /** What the ids of a bundle are called, as its changes and its lines of names tell. */
 export class Names {
@@ -30,6 +32,8 @@ export class Names {
     const name = textOf(data['name']);
     if (NAMING.has(admin.action) && name !== null) this.proven.set(admin.target.id, name);
     const version = textOf(data['version_id']);
+    // A deed does not say how it is called since; what it was called before would be taken for its name.
+    if (admin.action === 'org.updated' && namesIn(data['fields'])) this.proven.delete(admin.target.id);
     if (admin.action === 'policy.version_added' && version !== null) {
       const number = data['version'];
       this.versions.set(version, { policy: admin.target.id, version: typeof number === 'number' ? number : null });

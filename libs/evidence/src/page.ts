@@ -1,5 +1,5 @@
 import type { Named } from './names.js';
-import { visible } from './value-text.js';
+import { quoted, visible } from './value-text.js';
 
 /** A line of facts, a block of lines, or a list of pages below a heading: what a text and an HTML page are made of. */
 export type Part =
@@ -40,6 +40,6 @@ export const hasUnprovenNames = ({ sections }: Page): boolean =>
 export const block = (label: string, lines: readonly string[] | null): Part[] =>
   lines === null ? [] : [{ part: 'block', label, lines }];
 
-/** `refund-bot (agt_…)`, with the mark where the name is the word of the service. */
+/** `refund-bot (agt_…)`; `"refund-bot"* (agt_…)` where the name is the word of the service: it may hold anything, also brackets and a mark. */
 export const namedText = ({ id, name, isProven }: Named): string =>
-  name === null ? visible(id) : `${visible(name)}${isProven ? '' : UNPROVEN_MARK} (${id})`;
+  name === null ? visible(id) : `${isProven ? visible(name) : `${quoted(name)}${UNPROVEN_MARK}`} (${id})`;

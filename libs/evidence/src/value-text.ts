@@ -19,7 +19,7 @@ export const visible = (text: string): string => spelledOut(text.replace(TAKEN_F
 const spelledOut = (text: string): string => text.replace(UNSEEN, escaped);
 
 /** A text in quotes as JSON has it, in which every backslash is doubled already. */
-const quoted = (text: string): string => spelledOut(JSON.stringify(text));
+export const quoted = (text: string): string => spelledOut(JSON.stringify(text));
 
 const STEP = '  ';
 

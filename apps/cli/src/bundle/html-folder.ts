@@ -5,10 +5,10 @@ import {
   type DeedRow,
   escapeHtml,
   htmlOfPage,
-  namedText,
   rowOf,
   UNPROVEN_NAMES,
   visible,
+  whoText,
 } from '#libs/evidence';
 
 export interface HtmlFile {
@@ -80,12 +80,13 @@ const indexOf = (title: string, rows: readonly DeedRow[], page: number, pages: n
 const linkTo = (at: number, page: number): string =>
   at === page ? `<strong>${at + 1}</strong>` : `<a href="${indexName(at)}">${at + 1}</a>`;
 
-const tableRow = ({ seq, at, action, deed, what, who, outcome, status, verdict }: DeedRow): string => {
+const tableRow = (row: DeedRow): string => {
+  const { seq, at, action, deed, what, outcome, status, verdict } = row;
   const cells = [
     String(seq),
     at,
     `<a href="${action ?? deed}.html">${escapeHtml(visible(what))}</a>`,
-    ...[who === null ? '' : namedText(who), outcome ?? '', status ?? '', verdict ?? ''].map(escapeHtml),
+    ...[whoText(row), outcome ?? '', status ?? '', verdict ?? ''].map(escapeHtml),
   ];
   return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
 };

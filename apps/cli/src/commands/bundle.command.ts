@@ -16,6 +16,7 @@ import {
   textOfPage,
   UNPROVEN_NAMES,
   visible,
+  whoText,
 } from '#libs/evidence';
 import { packageRoot } from '#libs/infra/runtime';
 import { fileArgument } from '../arguments.js';
@@ -32,7 +33,7 @@ import {
 import { htmlFolder } from '../bundle/html-folder.js';
 import { instantArgument } from '../bundle/instant-argument.js';
 import { holdsText, saysText } from '../bundle/sought-text.js';
-import { CliError, explainFileError, notFound } from '../cli-error.js';
+import { CliError, explainFileError, notFound, usage } from '../cli-error.js';
 import { type CommandContext, type JsonOption, withExamples } from '../command-context.js';
 import { writeNewFile } from '../new-file.js';
 import { ProgressLine, table } from '../terminal.js';
@@ -71,7 +72,7 @@ const registerShow = (bundle: Command, context: CommandContext): void => {
         )
         .summary('one action, or one change, as a page')
         .argument('<bundle>', 'path of the bundle', bundleArgument)
-        .argument('<id>', 'of an action (act_...), of its approval (apr_...), or of a deed (deed_...)'),
+        .argument('<id>', 'of an action (act_...), of its approval (apr_...), or of a deed: deed_..., or its seq'),
     ).action((path: string, id: string, options: BundleOptions) => show(context, path, id, options)),
     'npm run ags -- bundle show deeds.tar.gz act_... --org org_... --pin sha256:...',
   );
@@ -93,7 +94,8 @@ const show = async (context: CommandContext, path: string, id: string, options: 
 /** The action that an id leads to, or the deed of a change: its other deeds may stand before the one that was named. */
 const actionCalled = (path: string, id: string): Promise<string | null> =>
   reading(path, async (parts) => {
-    for await (const deed of deedsIn(parts)) if (isCalled(deed, id)) return deed.action?.id ?? deed.id;
+    for await (const deed of deedsIn(parts))
+      if (isCalled(deed, id) || String(deed.seq) === id) return deed.action?.id ?? deed.id;
     return null;
   });
 
@@ -112,6 +114,13 @@ interface FindOptions extends TimeOptions {
   readonly person?: string;
   readonly text?: string;
 }
+
+const requireSpan = ({ from, to }: TimeOptions): void => {
+  if (from === undefined || to === undefined || from < to) return;
+  throw usage(
+    'Nothing lies between --from and --to. A day is that at its beginning, so one day is --from 2026-11-30 --to 2026-12-01.',
+  );
+};
 
 const withTimes = (command: Command): Command =>
   command
@@ -165,7 +174,9 @@ const registerFind = (bundle: Command, context: CommandContext): void => {
 const ROWS_AT_ONCE = 500;
 
 const find = async (context: CommandContext, path: string, options: FindOptions): Promise<void> => {
-  if (!(await isVerified(context, path, options))) return;
+  requireSpan(options);
+  const verdict = await verdictOn(context, path, options);
+  if (verdict === null) return;
   const { terminal } = context;
   const { text } = options;
   // What deeds name by ids alone stands behind them in the file, so that it is read first.
@@ -205,11 +216,16 @@ const find = async (context: CommandContext, path: string, options: FindOptions)
     if (count > 0 && options.json !== true) terminal.err(`${NOT_CHECKED_HERE}\n`);
     return count;
   });
-  if (count === 0)
-    throw notFound(
-      'No deed of this bundle is so, as far as it says: names and values are in exports with evidence only, and not those ' +
-        'that were removed. On behalf of whom a call ran is found by --text.',
-    );
+  if (count === 0) throw notFound(noneSentence(options, verdict.evidence !== null));
+};
+
+const noneSentence = ({ agent, person, text }: FindOptions, hasEvidence: boolean): string => {
+  // Tools and times stand in every deed.
+  if (agent === undefined && person === undefined && text === undefined) return 'No deed of this bundle is so.';
+  const reach = hasEvidence
+    ? 'not in what was removed, or taken out of it'
+    : 'it was exported without evidence, so that it holds no names and no values';
+  return `No deed of this bundle is so, as far as it says: ${reach}. On behalf of whom a call ran is found by --text.`;
 };
 
 const HEADING = ['seq', 'at', 'what', 'who', 'decided', 'came of it', 'witness', 'id'];
@@ -245,10 +261,18 @@ class RowLines {
   }
 }
 
-const cellsOf = ({ seq, at, what, who, outcome, status, verdict, action, deed }: DeedRow): readonly string[] => [
-  ...[String(seq), at, visible(what), who === null ? '' : namedText(who)],
-  ...[outcome ?? '', status ?? '', verdict ?? '', action ?? deed],
-];
+/** Of a name that a stranger chose, as much as leaves the other columns where they can be read. */
+const WIDEST = 60;
+
+const cut = (text: string): string => (text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text);
+
+const cellsOf = (row: DeedRow): readonly string[] => {
+  const { seq, at, what, outcome, status, verdict, action, deed } = row;
+  return [
+    ...[String(seq), at, cut(visible(what)), cut(whoText(row))],
+    ...[outcome ?? '', status ?? '', verdict ?? '', action ?? deed],
+  ];
+};
 
 const registerHtml = (bundle: Command, context: CommandContext): void => {
   withExamples(
@@ -270,6 +294,7 @@ const registerHtml = (bundle: Command, context: CommandContext): void => {
 const html = async (context: CommandContext, path: string, folder: string, options: BundleOptions): Promise<void> => {
   const verdict = await verdictOn(context, path, options);
   if (verdict === null) return;
+  if (verdict.deeds === 0) throw notFound('This bundle holds no deeds: there is nothing to write.');
   const { terminal } = context;
   await requireEmpty(folder);
   const { org } = await manifestOf(path);
