@@ -89,7 +89,9 @@ export class ExportDeedsController {
     const range = { org, from, to, first_seq, last_seq };
     const metadata = exchange.commandMetadata();
     await this.commands.execute(new StartExport({ ...range, kind: 'deeds' }, metadata));
-    if (hasEvidence) await this.commands.execute(new ExportEvidence({ ...range, format }, metadata));
+    // Of no deed nothing leaves, and who exports again and again would seal again and again that nothing left.
+    if (hasEvidence && first_seq !== null)
+      await this.commands.execute(new ExportEvidence({ ...range, format }, metadata));
   }
 }
 

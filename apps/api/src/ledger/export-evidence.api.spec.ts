@@ -85,6 +85,12 @@ describe('GET /v1/deeds/export?evidence=true', () => {
     ]);
   });
 
+  it('is not sealed where there is no deed, so that nothing left', async () => {
+    const before = (await recorded()).length;
+    await exported('?evidence=true&to=2020-01-01T00:00:00Z');
+    expect(await recorded()).toHaveLength(before);
+  });
+
   it('does not begin if it cannot be recorded', async () => {
     const append = bench.store.append.bind(bench.store);
     vi.spyOn(bench.store, 'append').mockImplementation((...request: Parameters<typeof append>) =>
