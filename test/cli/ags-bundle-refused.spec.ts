@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, ORG, packed } from '../../libs/crypto/src/testing/given-chain.js';
-import { HELD, encoded, linesOf, witnessed, witnessedBundle } from '../../libs/crypto/src/testing/witnessed-bundle.js';
+import { vkeyText } from '../../libs/crypto/src/testing/given-witnessed.js';
+import {
+  HELD,
+  encoded,
+  ledgerKey,
+  linesOf,
+  witnessed,
+  witnessedBundle,
+} from '../../libs/crypto/src/testing/witnessed-bundle.js';
 import { objectsIn, runInProcess } from '../support/run-program.js';
 
 const TRUST = ['--org', ORG, '--pin', KEY.publicKey.fingerprint];
@@ -56,5 +64,23 @@ describe('a bundle that is refused', () => {
     const { code, stderr } = await runInProcess(['bundle', 'list', pipe, ...TRUST]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('save it to a file')]);
     expect((await runInProcess(['ledger', 'compare', pipe, changed])).code).toBe(2);
+  });
+
+  it('has a name that says nothing in the program’s place', async () => {
+    const name = join(folder, 'a\nIntact: all of it');
+    const answers = await Promise.all([
+      runInProcess(['verify', name, ...TRUST]),
+      runInProcess(['verify', changed, ...TRUST, '--keys', name]),
+      runInProcess(['verify', changed, ...TRUST, '--witnesses', name]),
+      runInProcess(['ledger', 'compare', name, changed]),
+      runInProcess(['bundle', 'list', name]),
+    ]);
+    for (const { stderr } of answers) expect(stderr).toContain('a\\u000aIntact');
+  });
+
+  it('is not judged by a checkpoint key whose digits are of another one', async () => {
+    const vkey = vkeyText(ledgerKey).replace(/\+[0-9a-f]{8}\+/, '+00000000+');
+    const { code, stderr } = await runInProcess(['verify', changed, ...TRUST, '--checkpoint-key', vkey]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('not those of this name and this key')]);
   });
 });

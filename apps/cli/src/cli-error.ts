@@ -1,4 +1,5 @@
 import { BrokenStream, DomainError, type Position, StoreUnavailable } from '#libs/domain/kernel';
+import { visible } from '#libs/evidence';
 import { ConfigError, fileFaultOf, isFullDisk, SecretFileError, StateDirectoryError } from '#libs/infra/config';
 import { adviceOnRefusedWrite, EmbeddedPostgresError, isDatabaseUnusable } from '#libs/infra/postgres';
 
@@ -127,7 +128,11 @@ export const explainFileError = (error: Error, path?: string): Explanation | nul
   const place = path ?? ('path' in error ? String(error.path) : isFullDisk(code) ? 'A file of this program' : null);
   if (why === undefined || place === null) return null;
   const advice = isFullDisk(code) ? FREE_SPACE : 'Check the path and try again.';
-  return { code: 'file_unusable', message: `${place} cannot be used: ${why}. ${advice}`, exitCode: EXIT.unusable };
+  return {
+    code: 'file_unusable',
+    message: `${visible(place)} cannot be used: ${why}. ${advice}`,
+    exitCode: EXIT.unusable,
+  };
 };
 
 /**

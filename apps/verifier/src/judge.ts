@@ -44,8 +44,10 @@ const readAs = async <Value>(
 
 const KEY_SET = (message: string): string =>
   `The key set ${message}. Save what /.well-known/service/keys.json answers, unchanged.`;
-const CHECKPOINT_KEY = (): string =>
-  'A checkpoint key is a name, a plus, 8 hexadecimal digits, a plus and base64. Copy it whole.';
+const CHECKPOINT_KEY = (message: string): string =>
+  message.endsWith('key_id')
+    ? 'The 8 hexadecimal digits of a checkpoint key are not those of its name and key, so one of the three was changed. Copy it whole.'
+    : 'A checkpoint key is a name, a plus, 8 hexadecimal digits, a plus and base64. Copy it whole.';
 const POLICY = (message: string): string => `The file with the witnesses is no tlog-policy (${message}).`;
 
 /** What the reader brought, read. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { compareLedgers, type LedgerComparison } from '#libs/crypto';
+import { visible } from '#libs/evidence';
 import { fileArgument } from '../arguments.js';
 import { type BundleOptions, isVerified, withBundleOptions } from '../bundle/bundle-options.js';
 import { isBundle, type ShownLedger, sightOfBundle, sightOfNote } from '../bundle/ledger-sight.js';
@@ -40,7 +41,7 @@ const compare = async (context: CommandContext, files: readonly string[], option
   const [one, other] = shown as [ShownLedger, ShownLedger];
   if (one.sight.org !== other.sight.org) {
     throw usage(
-      `${one.file} is of ${one.sight.org} and ${other.file} of ${other.sight.org}: two ledgers, not two sights of one.`,
+      `${visible(one.file)} is of ${one.sight.org} and ${visible(other.file)} of ${other.sight.org}: two ledgers, not two sights of one.`,
     );
   }
   const found = compareLedgers(one.sight, other.sight);
@@ -55,7 +56,7 @@ const compare = async (context: CommandContext, files: readonly string[], option
 const incomparable = (one: ShownLedger, other: ShownLedger): CliError =>
   new CliError(
     'file_unusable',
-    `${one.file} and ${other.file} have no deed and no size in common. Export a bundle that reaches from one to the other.`,
+    `${visible(one.file)} and ${visible(other.file)} have no deed and no size in common. Export a bundle that reaches from one to the other.`,
   );
 
 /** Two files that agree say nothing of who made them. */
@@ -81,7 +82,7 @@ const textOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): 
       return `One chain of ${one.sight.org}, up to the same deed.`;
     case 'continues': {
       const [further, nearer] = found.further === 'one' ? [one, other] : [other, one];
-      return `One chain of ${one.sight.org}: ${further.file} goes on where ${nearer.file} ends.`;
+      return `One chain of ${one.sight.org}: ${visible(further.file)} goes on where ${visible(nearer.file)} ends.`;
     }
     case 'agrees':
       return (
@@ -95,7 +96,7 @@ const textOf = (found: LedgerComparison, one: ShownLedger, other: ShownLedger): 
         '(look for a deed ledger.broken), or made up one of these files: signatures of checkpoints were not checked here.',
         'Keep both files: together they are the proof.',
         ...[one, other].flatMap(({ file, note }) =>
-          note === null ? [] : ['', `The checkpoint of ${file}:`, note.trimEnd()],
+          note === null ? [] : ['', `The checkpoint of ${visible(file)}:`, note.trimEnd()],
         ),
       ].join('\n');
     }

@@ -1,5 +1,5 @@
 import type { BundleVerdict, VerdictReason } from '#libs/crypto';
-import { endInWords, fileSentence, notGivenSentence, reasonSentence } from '#libs/evidence';
+import { endInWords, fileSentence, notGivenSentence, reasonSentence, visible } from '#libs/evidence';
 import { facts } from '../terminal.js';
 import { layoutFault } from './layout-fault.js';
 
@@ -78,7 +78,7 @@ const factsOf = (verdict: BundleVerdict, keys: string | undefined): [string, str
   if (head === null) return pairs;
   pairs.push([
     'keys judged by',
-    `the windows and revocations of ${keys === undefined ? 'the bundle itself' : `--keys ${keys}`}`,
+    `the windows and revocations of ${keys === undefined ? 'the bundle itself' : `--keys ${visible(keys)}`}`,
   ]);
   return [...pairs, ...checkpointFacts(verdict), ...evidenceFacts(verdict)];
 };

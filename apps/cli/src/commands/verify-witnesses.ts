@@ -9,10 +9,14 @@ import {
   type Vkey,
   VkeyError,
 } from '#libs/crypto';
+import { visible } from '#libs/evidence';
 import { STANDARD_INPUT } from '../arguments.js';
 import { CliError, explainFileError, usage } from '../cli-error.js';
 
 const LOG_TYPES: readonly number[] = [SIGNATURE_TYPE.ed25519, SIGNATURE_TYPE.mlDsa44Cosignature];
+
+const OTHER_KEY =
+  'The 8 hex characters are not those of this name and this key, so one of the three was changed. Copy the whole line anew.';
 
 /** A verifier key that checkpoints are signed with. */
 export const checkpointKeyArgument = (text: string): Vkey => {
@@ -21,6 +25,7 @@ export const checkpointKeyArgument = (text: string): Vkey => {
     if (LOG_TYPES.includes(vkey.type)) return vkey;
   } catch (error) {
     if (!(error instanceof VkeyError)) throw error;
+    if (error.reason === 'key_id') throw new InvalidArgumentError(OTHER_KEY);
   }
   throw new InvalidArgumentError(
     'The verifier key of a log is expected: its name, a plus, 8 hex characters, a plus, base64.',
@@ -56,7 +61,7 @@ const policyIn = (file: string, bytes: Uint8Array): TlogPolicy => {
     const place = error.line === 0 ? '' : ` in line ${error.line}`;
     throw new CliError(
       'file_unusable',
-      `${file} is no policy of witnesses (${error.reason}${place}). See c2sp.org/tlog-policy.`,
+      `${visible(file)} is no policy of witnesses (${error.reason}${place}). See c2sp.org/tlog-policy.`,
     );
   }
 };

@@ -12,6 +12,7 @@ import {
   type Vkey,
 } from '#libs/crypto';
 import type { OrgId } from '#libs/domain/kernel';
+import { visible } from '#libs/evidence';
 import { collected, fileArgument, headArgument, idArgument, STANDARD_INPUT } from '../arguments.js';
 import { CliError, EXIT, explainFileError, usage } from '../cli-error.js';
 import { withExamples, type CommandContext, type JsonOption } from '../command-context.js';
@@ -146,7 +147,7 @@ const readKeySet = async (file: string, bundle: string): Promise<readonly SealKe
     );
   } catch (error) {
     if (!(error instanceof KeySetError)) throw error;
-    const name = file === STANDARD_INPUT ? 'Standard input' : file;
+    const name = file === STANDARD_INPUT ? 'Standard input' : visible(file);
     throw new CliError('file_unusable', `${name} ${error.message}. Save what GET ${KEY_SET_PATH} answers, unchanged.`);
   }
 };
