@@ -20,6 +20,7 @@ const SECTIONS: readonly (readonly [name: string, title: string])[] = [
   ['members', 'Members'],
   ['admin-keys', 'Admin keys'],
   ['webhooks', 'Webhooks'],
+  ['witnesses', 'Witnesses'],
   ['sessions', 'Sessions and passkeys'],
   ['security', 'Security events'],
   ['about', 'About'],
@@ -146,7 +147,7 @@ describeConsole('the screens of the settings', () => {
         await panel(page, 'Retention').getByText('can change this').waitFor();
         expect(await page.locator('main form').count()).toBe(0);
         expect(await settings(page).getByRole('link').allInnerTexts()).toEqual([
-          ...['Organization', 'Members', 'Sessions and passkeys', 'About'],
+          ...['Organization', 'Members', 'Witnesses', 'Sessions and passkeys', 'About'],
         ]);
         await settings(page).getByRole('link', { name: 'Members' }).click();
         await row(page, OWNER).waitFor();

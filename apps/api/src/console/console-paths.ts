@@ -16,7 +16,7 @@ const SCREENS: Readonly<Record<string, string | null>> = {
 
 /** Parts of a screen that have an address of their own, beside the ids of its details. */
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  settings: ['organization', 'members', 'admin-keys', 'webhooks', 'sessions', 'security', 'about'],
+  settings: ['organization', 'members', 'admin-keys', 'webhooks', 'witnesses', 'sessions', 'security', 'about'],
 };
 
 /** Errors below it are pages. */

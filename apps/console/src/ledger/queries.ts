@@ -1,10 +1,12 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, ApiError, bodyOf, type Schemas } from '../kernel/client.ts';
 import type { Filters } from '../kernel/filtered-list.ts';
+import { serverNow } from '../kernel/clock.ts';
 import { keyOf } from '../kernel/keys.ts';
 import { pagesOf, query } from '../kernel/query.ts';
 import type { GivenDeed } from './check-deed.ts';
 import type { Shown } from './this-page.ts';
+import { vkeyOf } from './vkey.ts';
 
 export const deedPages = (filters: Filters) =>
   pagesOf('/v1/deeds', { query: { ...filters, order: 'desc' } }, { isStill: true });
@@ -110,6 +112,37 @@ export const newestCheckpoint = queryOptions({
   queryFn: () => readCheckpointIfAny(),
   staleTime: 60_000,
 });
+
+const WITNESSES = '/v1/ledger/witnesses';
+const WITNESSES_AGAIN_MS = 15_000;
+
+/** Who cosigns, and how each stands. No event tells of that, so it is looked at again. */
+export const witnessPolicy = queryOptions({
+  queryKey: keyOf(WITNESSES, {}),
+  queryFn: () =>
+    bodyOf(api.GET(WITNESSES, { headers: { Accept: 'application/json' } })) as Promise<Schemas['WitnessPolicy']>,
+  staleTime: WITNESSES_AGAIN_MS,
+  refetchInterval: WITNESSES_AGAIN_MS,
+});
+
+/** The same as the file that `verify --witnesses` takes. */
+export const witnessPolicyFile = queryOptions({
+  queryKey: keyOf(WITNESSES, {}, 'file'),
+  queryFn: () => bodyOf<string>(api.GET(WITNESSES, { headers: { Accept: 'text/plain' }, parseAs: 'text' })),
+});
+
+/** The verifier keys that sign the tree of this origin now: two while keys are rotated. */
+export const ownVkeys = (origin: string) =>
+  queryOptions({
+    queryKey: keyOf('/.well-known/service/checkpoint-keys.json', {}, origin),
+    queryFn: async () => {
+      const { keys } = await bodyOf(api.GET('/.well-known/service/checkpoint-keys.json', { cache: 'no-cache' }));
+      const now = new Date(serverNow()).toISOString();
+      const signing = keys.filter(({ retired_at: at }) => at === null || now < at);
+      return Promise.all(signing.map(({ public_key: key }) => vkeyOf(origin, key)));
+    },
+    staleTime: 60_000,
+  });
 
 /** The inputs of a check. */
 interface Question {

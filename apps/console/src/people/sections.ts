@@ -31,6 +31,12 @@ export const SECTIONS = [
     role: 'admin',
   },
   {
+    id: 'witnesses',
+    name: 'Witnesses',
+    about: 'Machines of others that cosign the ledger, so that it cannot be written anew or shown in two versions.',
+    role: 'viewer',
+  },
+  {
     id: 'sessions',
     name: 'Sessions and passkeys',
     about: 'Browsers and devices where you are signed in, and those that sign you in.',

@@ -20,18 +20,23 @@ const WebhooksSection = lazy(async () => ({
 }));
 const WebhookPage = lazy(async () => ({ default: (await import('../webhooks/webhook-page.tsx')).WebhookPage }));
 
+const WitnessesSection = lazy(async () => ({
+  default: (await import('../ledger/witnesses-section.tsx')).WitnessesSection,
+}));
+
 const PARTS: Readonly<Record<SectionId, ComponentType>> = {
   organization: OrganizationSection,
   members: MembersSection,
   'admin-keys': AdminKeysSection,
   webhooks: WebhooksSection,
+  witnesses: WitnessesSection,
   sessions: SessionsSection,
   security: SecuritySection,
   about: AboutSection,
 };
 
 /** Sections that show their own head, because it has a button that belongs to them. */
-const HEADED: readonly SectionId[] = ['members', 'admin-keys', 'webhooks'];
+const HEADED: readonly SectionId[] = ['members', 'admin-keys', 'webhooks', 'witnesses'];
 
 /** The settings of the organization and of the person. Each section has an address of its own. */
 export const SettingsScreen = ({ place }: { readonly place: string }) => {
