@@ -24,6 +24,11 @@ export const registerLedgerWitnesses = (ledger: Command, context: CommandContext
     .command('witnesses')
     .description('Who cosigns the checkpoints of an organization: a policy file (c2sp.org/tlog-policy).');
   withExamples(
+    witnesses,
+    'npm run ags -- ledger witnesses get > policy.txt',
+    'npm run ags -- ledger witnesses set policy.txt',
+  );
+  withExamples(
     witnesses
       .command('get')
       .description('Prints the policy, and in comments how each witness stands. What it prints, `set` takes.')
