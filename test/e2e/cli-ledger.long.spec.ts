@@ -58,6 +58,7 @@ describe('ags ledger and checkpoint-keys', () => {
 
   it('accept no break where there is none', async () => {
     const looked = await ags('ledger', 'checkpoint', '--accept-break', 'By mistake');
+    expect(looked.stderr).toContain('nothing was accepted');
     expect(looked).toMatchObject({ code: 0, object: { origin: expect.stringMatching(/org_[^/]+$/) as string } });
   });
 

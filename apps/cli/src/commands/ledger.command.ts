@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { checkedReason, operatorMetadata, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
 import { type CheckpointKeys, checkpointVkeys, type NewestCheckpoint, type TreeDifferences } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
+import { acceptBreak } from './accept-break.js';
 import { EXIT } from '../cli-error.js';
 import {
   REASON_HELP,
@@ -56,14 +57,14 @@ const registerCheckpoint = (ledger: Command, context: CommandContext): void => {
       .option('--org <id>', 'which one; needed when there are several', idArgument('org'))
       .option('--accept-break <reason>', REASON_HELP)
       .option('--json', 'one JSON object')
-      .action(async ({ org: wanted, acceptBreak, json }: CheckpointOptions) =>
+      .action(async ({ org: wanted, acceptBreak: given, json }: CheckpointOptions) =>
         withDeploymentChange(context, async (deployment) => {
           const { org, parts } = await openedLedger(deployment, wanted);
           const metadata = operatorMetadata(deployment, org);
-          const reason = acceptBreak === undefined ? null : checkedReason(acceptBreak);
+          const reason = given === undefined ? null : checkedReason(given);
           const made = await (reason === null
             ? parts.maker.lookAgain(org, metadata)
-            : parts.maker.acceptBreak(org, reason, metadata));
+            : acceptBreak(context, parts, org, reason, metadata));
           const now = timestampOf(deployment.clock.nowMs());
           present(context.terminal, json === true, signedAnswer(org, made, await parts.keys.list(), now));
         }),
