@@ -23,6 +23,11 @@ const PLATFORM = {
   'node:worker_threads': platform('absent'),
   // The COSE form of a deed is in no bundle; left to itself, the package takes a tenth of the page.
   cborg: platform('absent'),
+  // Nor is anything signed here, which needs it, or inflated to a text.
+  '@noble/hashes/hmac.js': platform('absent'),
+  './utils/strings': platform('absent'),
+  './zlib/messages': platform('absent'),
+  './messages': platform('absent'),
   // Within libs/crypto: a page judges on the one thread that it starts itself.
   './line-judge-threads.js': platform('absent'),
 };
@@ -49,13 +54,15 @@ const scriptOf = async (entry) => {
   return output[0].code;
 };
 
+const withoutIndents = (text) => text.replace(/\s*\n\s*/g, '\n');
+
 const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** @param {string} path where the page is to stand */
 export const writeVerifier = async (path) => {
   // Within a script element nothing may read like its end.
   const script = (await scriptOf('main.ts')).replace(/<\/(?=script)/gi, '<\\/');
-  const style = readFileSync(join(source, 'page.css'), 'utf8');
+  const style = withoutIndents(readFileSync(join(source, 'page.css'), 'utf8'));
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -64,7 +71,7 @@ export const writeVerifier = async (path) => {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const page = readFileSync(join(source, 'index.html'), 'utf8')
+  const page = withoutIndents(readFileSync(join(source, 'index.html'), 'utf8'))
     .replace('content="policy"', `content="${policy}"`)
     .replace('<!-- style -->', () => `<style>${style}</style>`)
     .replace('<!-- script -->', () => `<script>${script}</script>`);

@@ -15,5 +15,7 @@ export class Tagged {
     return never;
   }
 }
+/** Of `@noble/hashes`. */
+export { never as hmac };
 export { never as decode, never as encode };
 export { never as createReadStream, never as JudgingThreads, never as Readable, never as Worker };
