@@ -130,14 +130,19 @@ class Signatures:
         self.org, self.bodies, self.is_key = org, bodies, is_key
         self.is_from_the_beginning = is_from_the_beginning
         self.passkeys, self.shown, self.opened, self.signed = {}, {}, 0, 0
+        # Which passkey a deed removes is sealed: it counts whether or not its data are given.
+        self.removals = {}
+        for seq, body in sorted(bodies.items()):
+            if body["admin"] is not None and body["admin"]["action"] == "passkey.removed":
+                self.removals.setdefault(body["admin"]["target"]["id"], (seq, body["issued_at"]))
 
     def take(self, seq, member, data, value):
         """False for an assertion that is wrong."""
         body = self.bodies[seq]
         change = body["admin"]["action"] if body["admin"] else None
-        if change in ("passkey.registered", "passkey.removed"):
+        if change == "passkey.registered":
             if member == "admin.data_digest":
-                self.learn(change, value, body["issued_at"])
+                self.learn(body["admin"]["target"]["id"], value)
             return True
         if body["approval"] is None or body["action"] is None:
             return True
@@ -147,20 +152,15 @@ class Signatures:
                 return self.judge(seq, context, by, at, decision, counts, value)
         return True
 
-    def learn(self, change, data, issued_at):
+    def learn(self, passkey, data):
         credential = data.get("credential") if isinstance(data, dict) else None
         if not isinstance(credential, str):
-            return
-        if change == "passkey.removed":
-            known = self.passkeys.get(credential)
-            if known is not None and known["removed"] is None:
-                known["removed"] = issued_at
             return
         self.opened += 1
         number = data.get("alg")
         is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
         if is_number and all(isinstance(data.get(name), str) for name in ("public_key", "rp_id", "user")):
-            self.passkeys[credential] = {"data": data, "removed": None}
+            self.passkeys[credential] = {"data": data, "passkey": passkey}
 
     def judge(self, seq, context, by, at, decision, counts, value):
         credential = value.get("credential") if isinstance(value, dict) else None
@@ -174,7 +174,8 @@ class Signatures:
             registered = sum(body["admin"]["action"] == "passkey.registered" for body in before)
             return not (self.is_from_the_beginning and self.opened == registered)
         data = known["data"]
-        if data.get("user") != by or (known["removed"] is not None and known["removed"] < at):
+        removed_seq, removed_at = self.removals.get(known["passkey"], (seq, at))
+        if data.get("user") != by or (removed_seq < seq and removed_at < at):
             return False
         shown = self.shown.get((seq, context))
         if shown is None:

@@ -35,14 +35,23 @@ export type SignedSubject =
       readonly action: string;
       readonly decisions: readonly Decision[];
     }
-  | { readonly subject: 'registered' }
-  | { readonly subject: 'removed'; readonly at: string };
+  | { readonly subject: 'registered'; readonly passkey: string };
+
+/** A deed that removes a passkey. Which one is sealed: it counts whether or not its data are given. */
+export interface PasskeyRemoval {
+  readonly seq: number;
+  readonly passkey: string;
+  /** When the deed was issued. */
+  readonly at: string;
+}
+
+export const passkeyRemovalOf = ({ seq, admin, issued_at }: DeedBody): PasskeyRemoval | null =>
+  admin?.action === 'passkey.removed' ? { seq, passkey: admin.target.id, at: issued_at } : null;
 
 const [APPROVE, DENY] = APPROVAL_DECISIONS;
 
-export const signedSubjectOf = ({ approval, action, admin, issued_at }: DeedBody): SignedSubject | null => {
-  if (admin?.action === 'passkey.registered') return { subject: 'registered' };
-  if (admin?.action === 'passkey.removed') return { subject: 'removed', at: issued_at };
+export const signedSubjectOf = ({ approval, action, admin }: DeedBody): SignedSubject | null => {
+  if (admin?.action === 'passkey.registered') return { subject: 'registered', passkey: admin.target.id };
   if (approval === null || action === null) return null;
   const decisions = decisionsIn(approval).filter(({ isAsserted }) => isAsserted);
   return decisions.length === 0 ? null : { subject: 'approval', approval: approval.id, action: action.id, decisions };
@@ -82,8 +91,8 @@ interface KnownPasskey {
   readonly registration: PasskeyRegistration;
   readonly rpId: string;
   readonly user: string;
-  /** When its removal was sealed. */
-  removedAt: string | null;
+  /** Its id in the deeds. */
+  readonly passkey: string;
 }
 
 /**
@@ -92,13 +101,22 @@ interface KnownPasskey {
  */
 export class ApprovalSignatures {
   readonly #passkeys = new Map<string, KnownPasskey>();
+  /** The first of each passkey. */
+  readonly #removals = new Map<string, PasskeyRemoval>();
   /** Digests of what people were shown, of the deed at `#seq`. */
   readonly #shown = new Map<string, Digest>();
   #seq = 0;
   #opened = 0;
   #signed = 0;
 
-  constructor(private readonly org: string) {}
+  /** @param removals all among the deeds, in their order */
+  constructor(
+    private readonly org: string,
+    removals: readonly PasskeyRemoval[],
+  ) {
+    for (const removal of removals)
+      if (!this.#removals.has(removal.passkey)) this.#removals.set(removal.passkey, removal);
+  }
 
   get signed(): number {
     return this.#signed;
@@ -113,27 +131,22 @@ export class ApprovalSignatures {
     const { seq, subject, member, bytes, value } = opened;
     if (seq !== this.#seq) this.#shown.clear();
     this.#seq = seq;
-    if (subject.subject !== 'approval') return this.learn(subject, member, value);
+    if (subject.subject !== 'approval') return this.learn(subject.passkey, member, value);
     this.#shown.set(member, digestOf(bytes));
     const decision = subject.decisions.find(({ assertion }) => assertion === member);
     return decision === undefined ? null : this.judge(decision, subject, value, this.#opened === registeredBefore);
   }
 
-  private learn(subject: Exclude<SignedSubject, { subject: 'approval' }>, member: string, value: JsonValue): null {
+  private learn(passkey: string, member: string, value: JsonValue): null {
     const data = member === 'admin.data_digest' ? objectIn(value) : null;
     const credential = data?.['credential'];
     if (data === null || typeof credential !== 'string') return null;
-    if (subject.subject === 'removed') {
-      const known = this.#passkeys.get(credential);
-      if (known !== undefined) known.removedAt ??= subject.at;
-      return null;
-    }
     this.#opened += 1;
     const { alg, public_key, rp_id, user } = data;
     if (typeof alg !== 'number' || typeof public_key !== 'string' || typeof rp_id !== 'string') return null;
     if (typeof user !== 'string') return null;
     const registration = { alg, credential, public_key };
-    this.#passkeys.set(credential, { registration, rpId: rp_id, user, removedAt: null });
+    this.#passkeys.set(credential, { registration, rpId: rp_id, user, passkey });
     return null;
   }
 
@@ -147,7 +160,9 @@ export class ApprovalSignatures {
     const passkey = typeof credential === 'string' ? this.#passkeys.get(credential) : undefined;
     // A chain that is given from its beginning, with each registration, leaves no room for another passkey.
     if (passkey === undefined) return areAllKnown || typeof credential !== 'string' ? 'wrong' : 'unchecked';
-    if (passkey.user !== user || (passkey.removedAt !== null && passkey.removedAt < at)) return 'wrong';
+    const removal = this.#removals.get(passkey.passkey);
+    const isRemoved = removal !== undefined && removal.seq < this.#seq && removal.at < at;
+    if (passkey.user !== user || isRemoved) return 'wrong';
     const context_digest = this.#shown.get(context);
     if (context_digest === undefined) return 'unchecked';
     const challenge = approvalChallenge({ org: this.org, approval, action, context_digest, decision, user });

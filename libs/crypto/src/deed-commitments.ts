@@ -1,5 +1,11 @@
 import { committedMembers } from './committed-members.js';
-import { decidersOf, type SignedSubject, signedSubjectOf } from './approval-signatures.js';
+import {
+  decidersOf,
+  type PasskeyRemoval,
+  passkeyRemovalOf,
+  type SignedSubject,
+  signedSubjectOf,
+} from './approval-signatures.js';
 import type { DeedBody } from './deed-schema.js';
 import { encodeHex } from './base64url.js';
 import { type Digest, digestBytes } from './digest.js';
@@ -12,6 +18,7 @@ export interface Committed {
   readonly digests: Uint8Array;
   readonly subject: SignedSubject | null;
   readonly keyChange: IntentKeyChange | null;
+  readonly removal: PasskeyRemoval | null;
   /** Whether it is the deed of a call. */
   readonly isCall: boolean;
   /** The people who decided, and those of them of whom it names an assertion. */
@@ -41,6 +48,7 @@ export const committedOf = (body: DeedBody): Committed => {
     digests,
     subject: signedSubjectOf(body),
     keyChange: intentKeyChangeOf(body),
+    removal: passkeyRemovalOf(body),
     isCall: body.kind === 'action',
     ...decidersOf(body),
   };
@@ -80,6 +88,8 @@ export class DeedCommitments {
   readonly #subjects = new Map<number, SignedSubject>();
   /** Of intent keys, in the order of the deeds. */
   readonly keyChanges: IntentKeyChange[] = [];
+  /** Of passkeys. */
+  readonly removals: PasskeyRemoval[] = [];
   #registered = 0;
   /** Over all deeds. */
   people = 0;
@@ -96,10 +106,11 @@ export class DeedCommitments {
   constructor(readonly firstSeq: number) {}
 
   /** The next deed. */
-  add({ shape: text, digests, subject, keyChange, isCall, people, asserted }: Committed): void {
+  add({ shape: text, digests, subject, keyChange, removal, isCall, people, asserted }: Committed): void {
     const shape = this.shapeOf(text);
     if (subject !== null) this.#subjects.set(this.#deeds.length, subject);
     if (keyChange !== null) this.keyChanges.push(keyChange);
+    if (removal !== null) this.removals.push(removal);
     this.people += people;
     this.asserted += asserted;
     this.intended += Number(shape.hasIntent);

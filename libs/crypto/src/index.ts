@@ -156,6 +156,8 @@ export {
   type SignatureCounts,
   type SignedSubject,
   signedSubjectOf,
+  type PasskeyRemoval,
+  passkeyRemovalOf,
 } from './approval-signatures.js';
 export { callRecordOf, type IntentKeyChange, intentKeyChangeOf, IntentSignatures } from './intent-signatures.js';
 export type { EvidenceCounts } from './payload-judge.js';

@@ -81,7 +81,7 @@ export class PayloadJudge {
     private readonly commitments: DeedCommitments,
     org: string,
   ) {
-    this.#signatures = new ApprovalSignatures(org);
+    this.#signatures = new ApprovalSignatures(org, commitments.removals);
     this.#intents = new IntentSignatures(org, commitments.keyChanges, commitments.firstSeq === 1);
   }
 

@@ -8,6 +8,8 @@ import {
   intentKeyChangeOf,
   IntentSignatures,
   type OpenedLine,
+  type PasskeyRemoval,
+  passkeyRemovalOf,
   type PayloadLine,
   payloadValue,
   type SignedSubject,
@@ -20,6 +22,7 @@ export class ReadSignatures {
   private readonly subjects = new Map<number, SignedSubject>();
   private readonly calls = new Map<number, DeedBody>();
   private readonly changes = new Map<number, IntentKeyChange>();
+  private readonly removals: PasskeyRemoval[] = [];
   private approvals: ApprovalSignatures | null = null;
   private intents: IntentSignatures | null = null;
   private org = '';
@@ -32,12 +35,14 @@ export class ReadSignatures {
     if (subject !== null) this.subjects.set(deed.seq, subject);
     const change = intentKeyChangeOf(deed);
     if (change !== null) this.changes.set(deed.seq, change);
+    const removal = passkeyRemovalOf(deed);
+    if (removal !== null) this.removals.push(removal);
     if (deed.who.intent_hash !== null) this.calls.set(deed.seq, deed);
   }
 
   take(line: PayloadLine): void {
     // What is wrong was found before: a bundle is read after it was verified, so no more is asked than what is right.
-    this.approvals ??= new ApprovalSignatures(this.org);
+    this.approvals ??= new ApprovalSignatures(this.org, this.removals);
     this.intents ??= new IntentSignatures(this.org, [...this.changes.values()], false);
     if (line.kind === 'opened') this.takeOpened(line, this.approvals, this.intents);
     if (line.kind === 'document' && line.document === 'intent') this.takeIntent(line, this.intents);

@@ -39,9 +39,18 @@ export const LEFT_OPEN: readonly {
 
 const { FIRST, SECOND, NO } = DECISIONS;
 
-const made = (name: string, value: object, seq = APPROVED, member = 'approval.countersigned.0.assertion', at = seq) =>
-  broken('bad_assertion', at, `a decision ${name}`, () =>
-    signedBundle({ values: { [`${seq} ${member}`]: { ...value } } }),
+const made = (name: string, value: object): BundleAttack =>
+  broken('bad_assertion', APPROVED, `a decision ${name}`, () =>
+    signedBundle({ values: { [`${APPROVED} approval.countersigned.0.assertion`]: { ...value } } }),
+  );
+
+const byRemovedPasskey = (when: string, choices: Pick<SignedChoices, 'gives'>): BundleAttack =>
+  broken('bad_assertion', DENIED, `a decision by a passkey that was removed ${when}`, () =>
+    signedBundle({
+      removed: 'ben',
+      values: { [`${REMOVED} admin.data_digest`]: { credential: ben.credential, user: NO.user } },
+      ...choices,
+    }),
   );
 
 const turned = <Assertion extends { readonly signature: string }>(assertion: Assertion): Assertion => {
@@ -62,9 +71,6 @@ export const signedAttacks: readonly BundleAttack[] = [
   made('with what is no assertion', { credential: anna.credential }),
   made('with an empty object', {}),
   made('with one bit of the signature turned', turned(signedBy(anna, FIRST))),
-  made(
-    'by a passkey that was removed before',
-    { credential: ben.credential, user: NO.user },
-    ...([REMOVED, 'admin.data_digest', DENIED] as const),
-  ),
+  byRemovedPasskey('before', {}),
+  byRemovedPasskey('before, which is left out of the evidence', { gives: (seq) => seq !== REMOVED }),
 ];

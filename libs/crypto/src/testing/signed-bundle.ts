@@ -52,6 +52,8 @@ interface Signed {
   readonly context: string;
 }
 
+const PASSKEYS = { anna: `pky_${'a'.repeat(26)}`, ben: `pky_${'b'.repeat(26)}` } as const;
+
 const chainIds = givenChain(DEEDS, { changeAt: (seq) => approvalsAt(seq) }).map(bodyOf);
 
 /** What a device answers for a decision. */
@@ -94,13 +96,14 @@ function registration({ alg, credential, public_key }: Device, user: string): Js
   return { alg, credential, public_key, rp_id: RP_ID, user };
 }
 
-function approvalsAt(seq: number): Partial<DeedBodyInput> {
+function approvalsAt(seq: number, removed: keyof typeof PASSKEYS = 'anna'): Partial<DeedBodyInput> {
   if (seq === APPROVED) return approvalAt(seq, 'approved');
   if (seq === DENIED) return approvalAt(seq, 'denied');
-  const change = { [REGISTERED.anna]: 'registered', [REGISTERED.ben]: 'registered', [REMOVED]: 'removed' }[seq];
-  if (change === undefined) return {};
-  const target = { type: 'passkey', id: `pky_${'0'.repeat(26)}` };
-  return { admin: { action: `passkey.${change}`, target, reason: null, data_digest: digestOf('data') } };
+  const whose = { [REGISTERED.anna]: 'anna', [REGISTERED.ben]: 'ben', [REMOVED]: removed }[seq];
+  if (whose === undefined) return {};
+  const action = seq === REMOVED ? 'passkey.removed' : 'passkey.registered';
+  const target = { type: 'passkey', id: PASSKEYS[whose as keyof typeof PASSKEYS] };
+  return { admin: { action, target, reason: null, data_digest: digestOf('data') } };
 }
 
 /** What may differ from the honest chain. */
@@ -111,6 +114,8 @@ export interface SignedChoices {
   readonly gives?: (seq: number, member: string) => boolean;
   /** From which deed on the bundle is. */
   readonly first?: number;
+  /** Whose passkey the deed of {@link REMOVED} removes; Anna's unless said. */
+  readonly removed?: 'anna' | 'ben';
 }
 
 /** A bundle whose deeds commit to these values, sealed with the real key. */
@@ -118,12 +123,13 @@ export const signedBundle = async ({
   values = {},
   gives = () => true,
   first = 1,
+  removed = 'anna',
 }: SignedChoices = {}): Promise<Buffer> => {
   const all = { ...HONEST, ...values };
   const valueOf = (seq: number, member: string): JsonValue => all[`${seq} ${member}`] ?? valueAt(seq, member);
   const unsigned = (seq: number, sections: Partial<DeedBodyInput>): Partial<DeedBodyInput> =>
     seq === DENIED ? firstUnsigned(sections) : sections;
-  const plain = givenChain(DEEDS, { changeAt: (seq) => unsigned(seq, approvalsAt(seq)) });
+  const plain = givenChain(DEEDS, { changeAt: (seq) => unsigned(seq, approvalsAt(seq, removed)) });
   const deeds = givenChain(DEEDS, {
     changeAt: (seq) => (plain[seq - 1] === undefined ? {} : committing(bodyOf(plain[seq - 1] as SealedDeed), valueOf)),
   });
