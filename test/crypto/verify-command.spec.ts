@@ -46,7 +46,9 @@ describe('ags verify of a bundle with a checkpoint', () => {
     const { stdout: text } = await verify(bundle, '--witnesses', policy);
     expect(text).toMatch(/checkpoint +of 12 deeds by governance\.example.*, signed by a key you trust/);
     expect(text).toMatch(/witnessed +by anna, 2026-09-21T14:14:20\.000Z/);
-    expect(text).toMatch(/evidence +\d+ given, 1 removed by retention, 1 missing, 4 by the service’s word/);
+    expect(text).toMatch(
+      /evidence +\d+ given, 1 removed by retention, 1 missing, 0 not given, 4 by the service’s word/,
+    );
   });
 
   it('ends with 1 where too few of them have cosigned, or there is no checkpoint', async () => {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { parsePublicKeyText } from '#libs/crypto';
 import { operatorMetadata, timestampOf, type Timestamp } from '#libs/domain/kernel';
-import { type CheckpointKey, type CheckpointKeys, checkpointKeyStatus } from '#libs/domain/ledger';
+import type { CheckpointKey, CheckpointKeys } from '#libs/domain/ledger';
 import { overlapOption } from '../arguments.js';
+import { checkpointKeyStatus } from '../checkpoint-vkeys.js';
 import {
   withDeployment,
   withDeploymentChange,

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { parsePublicKeyText, PublicKeyError, VkeyError } from '#libs/crypto';
 import { type OrgId, timestampOf } from '#libs/domain/kernel';
-import { type CheckpointVkey, checkpointVkeys, checkpointVkeyText } from '#libs/domain/ledger';
 import { collected, idArgument } from '../arguments.js';
+import { type CheckpointVkey, checkpointVkeys, checkpointVkeyText } from '../checkpoint-vkeys.js';
 import { CliError, usage } from '../cli-error.js';
 import {
   withDeployment,
@@ -26,7 +26,7 @@ export const registerLedgerVkey = (ledger: Command, context: CommandContext): vo
     ledger
       .command('vkey')
       .description(
-        'Prints the verifier key of an organization’s tree, a line to be pasted: what `ags verify --checkpoint-key` takes, ' +
+        'Prints the verifier key of an organization’s tree, a line to be pasted: what --checkpoint-key of verify takes, ' +
           'and what a witness knows the tree by. While keys are rotated there are two. With --origin and --public-key it is ' +
           'made of what the service publishes, and needs no deployment: the origin is the first line of every checkpoint, the ' +
           'public keys stand at /.well-known/service/checkpoint-keys.json.',

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { checkedReason, operatorMetadata, type OrgId, type Timestamp, timestampOf } from '#libs/domain/kernel';
-import { type CheckpointKeys, checkpointVkeys, type NewestCheckpoint, type TreeDifferences } from '#libs/domain/ledger';
+import type { CheckpointKeys, NewestCheckpoint, TreeDifferences } from '#libs/domain/ledger';
 import { idArgument } from '../arguments.js';
+import { checkpointVkeys } from '../checkpoint-vkeys.js';
 import { acceptBreak } from './accept-break.js';
 import { EXIT } from '../cli-error.js';
 import {

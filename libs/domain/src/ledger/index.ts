@@ -5,7 +5,6 @@ export * from './checkpoint-key.decider.js';
 export * from './checkpoint-key.events.js';
 export * from './checkpoint-keys.js';
 export * from './checkpoint-maker.js';
-export * from './checkpoint-vkeys.js';
 export * from './checkpoint.events.js';
 export * from './checkpoint.ports.js';
 export { CHECK_TIME_LIMIT_MS, CheckLedger, type CheckedRange } from './check-ledger.js';

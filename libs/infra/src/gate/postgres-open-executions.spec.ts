@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { START, type DomainEvent, type NewEvent, type Subscription } from '#libs/domain/kernel';
+import { EVENT_SCHEMA_VERSION, START, type DomainEvent, type NewEvent, type Subscription } from '#libs/domain/kernel';
 import { createWholeDatabase, type TestDatabase } from '../../../../test/support/database.js';
 import { finished, GivenLog, started, testId } from '../../../../test/support/given-log.js';
 import { MemoryEventStore } from '../event-store/index.js';
@@ -98,7 +98,7 @@ describe('the executions that are open', () => {
 
   it.each([
     ['a type', 'ActionProposed', 1],
-    ['a schema', 'ActionSubmitted', 2],
+    ['a schema', 'ActionSubmitted', EVENT_SCHEMA_VERSION + 1],
   ])('are among them where a newer version began them with %s of its own', async (_, type, schema) => {
     const metadata = JSON.stringify({ org: 'org_other', schema });
     const begun = { id: '00000000-0000-8000-8000-000000000002', type, data: '{}', metadata };

@@ -1,8 +1,8 @@
 import { encodeVkey, parsePublicKeyText, SIGNATURE_TYPE, vkeyOf } from '#libs/crypto';
-import type { Timestamp } from '../kernel/index.js';
-import type { CheckpointKey, CheckpointKeys } from './checkpoint-key.decider.js';
+import type { Timestamp } from '#libs/domain/kernel';
+import type { CheckpointKey, CheckpointKeys } from '#libs/domain/ledger';
 
-export type CheckpointKeyStatus = 'active' | 'retiring' | 'retired';
+type CheckpointKeyStatus = 'active' | 'retiring' | 'retired';
 
 /** A checkpoint key as auditors and witnesses are given it: for one organization, under the name of its tree. */
 export interface CheckpointVkey {
