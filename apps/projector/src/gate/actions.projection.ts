@@ -56,11 +56,14 @@ export const actionsProjection: Projection = {
   async project(events, rows) {
     const loaded = await rows.select(ActionRow, keysToLoad(events, actionOf, beginsAction));
     const before = new Map(loaded.map((row) => [row.id as string, listedAction(row)]));
-    const actions = new Map(before);
+    const folded = new Map(before);
     for (const envelope of events) {
       const id = actionOf(envelope);
-      if (id !== null) actions.set(id, evolve(actions.get(id) ?? UNKNOWN_ACTION, envelope));
+      if (id !== null) folded.set(id, evolve(folded.get(id) ?? UNKNOWN_ACTION, envelope));
     }
+    const actions = new Map(
+      [...folded].map(([id, listed]) => [id, { ...listed, action: withoutCommitments(listed.action) }]),
+    );
     await rows.upsert(ActionRow, [...actions.values()].flatMap(actionRows));
     await rows.upsert(
       ApprovalRow,
@@ -108,8 +111,14 @@ const counted = (listed = UNKNOWN_ACTION) => {
   return action.state === 'none' || action.state === 'abandoned' ? null : countedAs(action, seal !== null);
 };
 
-/** No deed is made from rows, so what deeds commit to is left out of them. */
-const withoutCommitments = ({ commitments: _, ...folded }: LivingAction): LivingAction => folded;
+/**
+ * No deed is made from rows, so what deeds commit to is left out of them: of all of them, for the next batch goes on from
+ * the row of the action.
+ */
+const withoutCommitments = (action: Action): Action =>
+  action.state === 'none' || action.state === 'abandoned' ? action : uncommitted(action);
+
+const uncommitted = ({ commitments: _, ...folded }: LivingAction): LivingAction => folded;
 
 const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
   // An abandoned id never became an action.
@@ -129,7 +138,7 @@ const actionRows = ({ action, seal }: ListedAction): readonly ActionRow[] => {
       state: seal ? 'sealed' : action.state,
       deed: seal?.deed ?? null,
       sealedAt: seal?.at ?? null,
-      folded: withoutCommitments(action),
+      folded: action,
     },
   ];
 };
