@@ -1,11 +1,45 @@
+import type { Answer } from '../../support/service.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 
 const make = ({ admin }: Stage) => admin('POST', '/v1/ledger/checkpoint');
 
+/** As where somebody altered a deed and the stored hashes: nothing leads to what was signed. */
+const beyondProof =
+  (ask: (stage: Stage) => Promise<Answer>) =>
+  async (stage: Stage): Promise<Answer> => {
+    await make(stage);
+    const { database } = stage;
+    const first = `stream like 'ledger-%' and revision = 0`;
+    await database.query(
+      `create table ledger.first_deeds as select stream, revision, data from event_store.events where ${first}`,
+    );
+    await database.query('create table ledger.kept_frontiers as table ledger.frontiers');
+    await database.query(
+      'update ledger.frontiers set hashes = set_byte(hashes, 0, get_byte(hashes, 0) # 1) where length(hashes) > 0',
+    );
+    await database.query(`update event_store.events set data = '{}' where ${first}`);
+    try {
+      return await ask(stage);
+    } finally {
+      await database.query(
+        `update event_store.events e set data = k.data from ledger.first_deeds k
+          where e.stream = k.stream and e.revision = k.revision`,
+      );
+      await database.query('delete from ledger.frontiers');
+      await database.query('insert into ledger.frontiers table ledger.kept_frontiers');
+      await database.query('drop table ledger.first_deeds, ledger.kept_frontiers');
+    }
+  };
+
 export const LEDGER: RefusalGroup = {
   title: 'a checkpoint',
   refusals: [
+    {
+      rule: 'that nobody can prove to continue another, because neither hashes nor deeds lead to it',
+      verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],
+      provoke: beyondProof(({ admin }) => admin('GET', '/v1/ledger/consistency?from=1&to=2')),
+    },
     {
       rule: 'of a ledger that does not continue what was signed',
       verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],

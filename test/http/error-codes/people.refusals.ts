@@ -152,6 +152,8 @@ const INVITATIONS_AN_ADDRESS = 5;
 
 const update = ({ owner }: Stage, json: object) => owner('PATCH', '/v1/org', { json });
 
+const TEN_MINUTES_MS = 600_000;
+
 const ORGANIZATION: RefusalGroup = {
   title: 'the organization',
   refusals: [
@@ -170,6 +172,23 @@ const ORGANIZATION: RefusalGroup = {
       rule: 'a setting that is an owner’s',
       verdict: noRole('retention_days'),
       provoke: ({ send }) => send('PATCH', '/v1/org', { json: { retention_days: 30 }, as: admin() }),
+    },
+    {
+      rule: 'that no approval needs a passkey any more, by an owner who signed in long ago',
+      verdict: [403, 'permission_error', 'recent_sign_in_required', null],
+      provoke: async (stage) => {
+        // The absolute end of a session tells when its person signed in.
+        const move = (by: number) =>
+          stage.database.query('update people.sessions set expires_ms = expires_ms + $1', [by]);
+        await update(stage, { approvals: { signed: true } });
+        await move(-TEN_MINUTES_MS);
+        try {
+          return await update(stage, { approvals: { signed: false } });
+        } finally {
+          await move(TEN_MINUTES_MS);
+          await update(stage, { approvals: { signed: false } });
+        }
+      },
     },
     {
       rule: 'to start what an admin key may only stop',
