@@ -31,7 +31,7 @@ import { SystemRandomness } from '#libs/infra/runtime';
 import { type ServedWitness, serveHere } from '../../apps/cli/src/witness/testing/served-witness.js';
 import { readWitnessKey } from '../../apps/cli/src/witness/witness-directory.js';
 import { parseTrustedService, TrustedLogs } from '../../apps/cli/src/witness/trusted-logs.js';
-import { checkpointIn, type CheckpointProcess, CheckpointScene } from '../support/checkpoint-scene.js';
+import { checkpointIn, type CheckpointProcess, CheckpointScene, NO_OTHER_TREES } from '../support/checkpoint-scene.js';
 import { type Lie, LyingWitness } from '../support/lying-witness.js';
 
 const AT_S = 1_790_000_000;
@@ -67,14 +67,7 @@ const pass = async (org: OrgId, by = service, isPressing = false): Promise<reado
 const cosigned = async (org: OrgId) =>
   (await scene.events(org)).flatMap((event) => (event.type === 'CheckpointCosigned' ? [event.data] : []));
 /** Rows are the projector's to write: here the stream is asked. */
-const proofs = (): LedgerProofs => {
-  const rows = {
-    ofSize: () => Promise.resolve(null),
-    cosignatures: () => Promise.resolve([]),
-    witnessedSize: () => Promise.resolve(null),
-  };
-  return new LedgerProofs(service.journal, service.trees, rows, service.policies);
-};
+const proofs = (): LedgerProofs => new LedgerProofs(service.journal, service.trees, NO_OTHER_TREES, service.policies);
 const newest = async (org: OrgId): Promise<WitnessedTree> => (await proofs().newest(org)) as WitnessedTree;
 const judged = async (org: OrgId) => {
   const { note, checkpoint } = await newest(org);
