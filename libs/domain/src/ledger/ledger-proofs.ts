@@ -1,4 +1,11 @@
-import { type CoveringCheckpoint, type Digest, encodeTlogProof, parseSignedNote, type Quorum, TileError } from '#libs/crypto';
+import {
+  type CoveringCheckpoint,
+  type Digest,
+  encodeTlogProof,
+  parseSignedNote,
+  type Quorum,
+  TileError,
+} from '#libs/crypto';
 import { DomainError, type OrgId, StoreUnavailable, type Timestamp } from '../kernel/index.js';
 import type { CheckpointJournal, Cosignature, SignedTree } from './checkpoint-journal.js';
 import type { GrownTree, LedgerTrees } from './ledger-tree.js';
