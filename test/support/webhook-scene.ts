@@ -167,7 +167,7 @@ export class WebhookScene {
       deliveries,
       sender,
       dispatcher: new WebhookDispatcher(sender, deliveries, watch),
-      lost: new LostClaims(deliveries, clock),
+      lost: new LostClaims(deliveries, clock, claimer ?? 'of no name'),
       fold: new WebhookFold(store, clock),
       commands: commandBusOf(WEBHOOK_HANDLERS.map((Handler) => new Handler(endpoints))),
       endpoints,

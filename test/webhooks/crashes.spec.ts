@@ -125,6 +125,26 @@ describe('a crash', () => {
     await living.end();
   });
 
+  it('is not what a process sees in itself when it could not show that it lives: it sends nothing of its own twice', async () => {
+    const { webhook } = await scene.endpoint(survivor);
+    await scene.happen();
+    await scene.fold(survivor);
+    const unshown = scene.process('unshown');
+    expect(await unshown.deliveries.claim(webhook.id, unshown.sender.termsOf(1))).toHaveLength(1);
+    const seenBy = async ({ lost }: WebhookProcess): Promise<boolean> => {
+      const ended: WebhookId[] = [];
+      for (let looks = 0; looks < 5; looks += 1) {
+        scene.clock.ms += LOOK_MS;
+        ended.push(...(await lost.end()));
+      }
+      return ended.includes(webhook.id);
+    };
+    expect({ byItself: await seenBy(unshown), byOthers: await seenBy(survivor) }).toEqual({
+      byItself: false,
+      byOthers: true,
+    });
+  });
+
   it('of every process that sends it ends a delivery with its last attempt, and never counts beyond', async () => {
     const { webhook } = await scene.endpoint(survivor);
     await scene.happen();

@@ -59,7 +59,7 @@ export const webhooksOf = (deployment: Deployment): WebhookParts => {
   return {
     deliveries,
     sender,
-    lost: new LostClaims(deliveries, clock),
+    lost: new LostClaims(deliveries, clock, deployment.executorId),
     fold: new WebhookFold(database.store, clock),
     secrets: new WebhookSecretSweeper(streams, vault, clock),
     endpoints,

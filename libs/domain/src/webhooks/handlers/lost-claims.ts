@@ -7,7 +7,8 @@ const ABSENT_MS = 1_500;
 /**
  * Finds claims whose process is gone, long before they end by themselves: four of them are all that may be under way to an
  * endpoint, so it would hear nothing until then. A process is taken for gone when it was absent at every look over
- * {@link ABSENT_MS}; where it lives all the same, a receiver hears an event twice and nothing is lost.
+ * {@link ABSENT_MS}; where it lives all the same, a receiver hears an event twice and nothing is lost. Whoever looks is
+ * not gone: on a machine so busy that a process fails to show itself, it sends nothing of its own again.
  */
 export class LostClaims {
   /** On the monotonic clock: when each was first found absent. */
@@ -16,6 +17,8 @@ export class LostClaims {
   constructor(
     private readonly deliveries: Pick<Deliveries, 'absentClaimers' | 'endClaimsOf'>,
     private readonly clock: Clock,
+    /** The `claimer` of what this process claims. */
+    private readonly self: string,
   ) {}
 
   /** @returns the endpoints to which something is due by it */
@@ -33,7 +36,8 @@ export class LostClaims {
 
   private async absentClaimers(): Promise<readonly string[]> {
     try {
-      return await this.deliveries.absentClaimers(this.clock.nowMs());
+      const absent = await this.deliveries.absentClaimers(this.clock.nowMs());
+      return absent.filter((claimer) => claimer !== this.self);
     } catch (error) {
       // What happened meanwhile is not known: a database that comes back has lost the connections of everybody.
       this.absent = new Map();
