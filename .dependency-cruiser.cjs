@@ -26,6 +26,9 @@ const GATE_CONTEXTS = [
   ...['approvals', 'submission'],
 ];
 
+/** The one file of the Console that has code of the service. */
+const PROOF_CHECK = '^apps/console/src/ledger/verifier([.]spec)?[.]ts$';
+
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 module.exports = {
@@ -147,8 +150,14 @@ module.exports = {
     rule(
       'console-knows-the-api-alone',
       'The Console is a client like any other: by types made from the OpenAPI document, and no code of the service.',
-      { path: '^apps/console/' },
+      { path: '^apps/console/', pathNot: PROOF_CHECK },
       { path: '^(libs|test)/' },
+    ),
+    rule(
+      'console-judges-proofs-alone',
+      'What judges a proof in the Console is what judges it everywhere: of all libraries it has libs/crypto, in one file.',
+      { path: PROOF_CHECK },
+      { path: '^(libs|test)/', pathNot: '^libs/crypto/' },
     ),
     rule(
       'standalone-composes-modules',

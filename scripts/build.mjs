@@ -20,6 +20,7 @@ const PROGRAMS = {
     'libs',
     'test',
     'tsconfig.json',
+    'scripts/browser-platform.mjs',
     'scripts/bundle.mjs',
     'scripts/openapi.mjs',
     'scripts/verifier.mjs',
@@ -29,7 +30,15 @@ const PROGRAMS = {
 };
 const PAGES = {
   stamp: join(root, 'dist', '.built-console'),
-  sources: [...SHARED, CONSOLE, 'scripts/console.mjs'],
+  sources: [
+    ...SHARED,
+    CONSOLE,
+    'scripts/console.mjs',
+    // What judges a proof.
+    'libs/crypto',
+    'apps/verifier/src/platform',
+    'scripts/browser-platform.mjs',
+  ],
   without: null,
   says: 'Building the Console: some seconds, only when its sources changed ...',
 };

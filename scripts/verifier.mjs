@@ -4,34 +4,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { browserFile, PLATFORM } from './browser-platform.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const source = join(root, 'apps', 'verifier');
-const platform = (name) => join(source, 'src', 'platform', `${name}.ts`);
-
-/** What stands in a browser for what libs/crypto has of Node. */
-const PLATFORM = {
-  'node:buffer': platform('buffer'),
-  'node:crypto': platform('crypto'),
-  'node:zlib': platform('zlib'),
-  // The half of it that reads.
-  pako: join(root, 'node_modules', 'pako', 'lib', 'inflate.js'),
-  'node:fs': platform('absent'),
-  'node:os': platform('absent'),
-  'node:path': platform('absent'),
-  'node:stream': platform('absent'),
-  'node:worker_threads': platform('absent'),
-  // The COSE form of a deed is in no bundle; left to itself, the package takes a tenth of the page.
-  cborg: platform('absent'),
-  // Nor is anything signed here, which needs it, or inflated to a text.
-  '@noble/hashes/hmac.js': platform('absent'),
-  './utils/strings': platform('absent'),
-  './zlib/messages': platform('absent'),
-  './messages': platform('absent'),
-  // Within libs/crypto: a page judges on the one thread that it starts itself.
-  './line-judge-threads.js': platform('absent'),
-};
-
 /** Where a thread of Node would lie, of which a page starts none. */
 const HERE = { 'import.meta.url': JSON.stringify('file:///verify.js') };
 
@@ -43,7 +19,7 @@ const scriptOf = async (entry) => {
     input: join(source, 'src', entry),
     platform: 'browser',
     resolve: { alias: PLATFORM, conditionNames: ['source', 'browser', 'import', 'module', 'default'] },
-    transform: { target: BROWSERS, inject: { Buffer: [platform('buffer'), 'Buffer'] }, define: HERE },
+    transform: { target: BROWSERS, inject: { Buffer: [browserFile('buffer'), 'Buffer'] }, define: HERE },
     onLog: (level, log) => {
       throw new Error(`${level} of the bundler: ${log.message}`);
     },

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vite';
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+import { browserFile, PLATFORM } from '../../scripts/browser-platform.mjs';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -30,6 +31,10 @@ export default defineConfig({
   base: '/app/',
   publicDir: false,
   plugins: [boot()],
+  // For libs/crypto, of which the check of a deed takes what reads a proof: nothing is inflated.
+  resolve: {
+    alias: { ...PLATFORM, 'node:zlib': browserFile('absent') },
+    conditions: ['source', ...defaultClientConditions] },
   build: {
     target: BROWSERS,
     cssTarget: BROWSERS,
@@ -38,6 +43,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
+      transform: { inject: { Buffer: [browserFile('buffer'), 'Buffer'] } },
       input: { index: here('index.html'), kit: here('kit.html') },
       onLog: (level, log, write) => {
         // Two warnings do not matter: directives such as "use client", which packages have for server rendering, and

@@ -28,7 +28,8 @@ const PAGES = "import { appendFileSync } from 'node:fs'; appendFileSync('pages',
 /** A tree of one source, with the build script of this one. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ags-build-'));
-  for (const name of ['apps', 'apps/console', 'libs', 'test', 'scripts']) await mkdir(join(folder, name));
+  for (const name of ['apps/console', 'apps/verifier/src/platform', 'libs/crypto', 'test', 'scripts'])
+    await mkdir(join(folder, name), { recursive: true });
   for (const name of ['run.mjs', 'build.mjs', 'one-at-a-time.mjs']) {
     await copyFile(join(ROOT, 'scripts', name), join(folder, 'scripts', name));
   }
@@ -42,6 +43,7 @@ beforeEach(async () => {
   await write('apps/console/page.ts', 'a page\n');
   await write('scripts/bundle.mjs', BUNDLE);
   await write('scripts/openapi.mjs', 'export const writeOpenApiDocument = () => undefined;');
+  await write('scripts/browser-platform.mjs', 'export const PLATFORM = {};');
   await write('scripts/verifier.mjs', 'export const writeVerifier = () => undefined;');
   await write('scripts/console.mjs', PAGES);
 });

@@ -82,6 +82,7 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
     'apps/console/src/kernel/client.ts → libs/crypto/src/index.ts',
     'apps/console/src/kernel/screen.tsx → libs/crypto/src/index.ts',
   ],
+  'console-judges-proofs-alone': ['apps/console/src/ledger/verifier.ts → libs/evidence/src/index.ts'],
   'standalone-composes-modules': [
     'apps/standalone/src/main.ts → apps/api/src/gate/gate.module.ts',
     'apps/standalone/src/main.ts → apps/api/src/http/error-envelope.filter.ts',

@@ -1,6 +1,16 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  ed25519Cosigner,
+  encodeCheckpoint,
+  encodeVkey,
+  parseAddCheckpoint,
+  signatureLine,
+  signatureOf,
+  SigningKey,
+} from '#libs/crypto';
 import { eventually } from '../http/edge-client.js';
+import { LyingWitness } from '../support/lying-witness.js';
 import { OWNER } from './console-scene.js';
 import { describeConsole, DESK, inWindow, scene } from './describe-console.js';
 
@@ -22,6 +32,34 @@ const sealed = async (tool: string, args: { id?: string; status?: string }): Pro
 };
 
 const checkIn = (page: Page) => page.getByRole('region', { name: 'Checked in your browser' });
+
+const holding = (page: Page): Promise<readonly string[]> =>
+  checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts();
+
+/** A witness that cosigns what it is asked about, and the organization's only one. */
+const anna = SigningKey.generate();
+const annaAt = (seconds: number) => ed25519Cosigner('anna.example/w', anna, seconds);
+let witness: LyingWitness;
+
+const witnessed = async (): Promise<void> => {
+  witness = await LyingWitness.start();
+  witness.lie = (_request, response, body) => {
+    const { note } = parseAddCheckpoint(Buffer.from(body));
+    const cosigned = signatureOf(note.text, annaAt(Math.floor(Date.now() / 1_000)));
+    response.writeHead(200).end(signatureLine(cosigned));
+  };
+  await asOwner(async (page) => {
+    await page.goto(scene.url('/app/settings/witnesses'));
+    await page.getByRole('button', { name: 'Add witness' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('anna');
+    await dialog.getByLabel('Verifier key').fill(encodeVkey(annaAt(1).vkey));
+    await dialog.getByLabel('Address').fill(witness.url);
+    await dialog.getByRole('button', { name: 'Add witness' }).click();
+    await page.locator('tbody tr').filter({ hasText: 'anna' }).waitFor();
+  });
+  await scene.make('POST', '/v1/ledger/checkpoint', {});
+};
 
 /** The names of the failed checks, once there are any. */
 const crosses = async (page: Page): Promise<readonly string[]> => {
@@ -46,7 +84,9 @@ describeConsole('the check of a deed', () => {
   beforeAll(async () => {
     [one, other] = [await sealed('crm.get_customer', { id: '7' }), await sealed('crm.get_customer', { id: '7' })];
     denied = await sealed('crm.export_customers', {});
+    await witnessed();
   });
+  afterAll(() => witness.close());
 
   it.each([
     ['ran', () => one],
@@ -55,8 +95,8 @@ describeConsole('the check of a deed', () => {
     await asOwner(async (page) => {
       await page.goto(scene.url(`/app/actions/${which().action}`));
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
-      for (const name of ['This deed', 'This action', 'This page', 'This result'])
-        expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain(name);
+      for (const name of ['This deed', 'This action', 'This page', 'This result', 'In a checkpoint', 'Witnessed'])
+        expect(await holding(page)).toContain(name);
     });
   });
 
@@ -70,7 +110,7 @@ describeConsole('the check of a deed', () => {
       await page.goto(scene.url(`/app/actions/${paused.action}`));
       await page.locator('h1 ~ *').getByText('Mismatch').first().waitFor();
       await checkIn(page).getByRole('heading', { name: 'Checked in your browser' }).waitFor();
-      expect(await checkIn(page).locator('li[data-tone=ok] h3').allInnerTexts()).toContain('Amended');
+      expect(await holding(page)).toContain('Amended');
       // The page shows the earlier verdict, as if there were no amendment.
       await changed(page, paused, { witness });
       await page.reload();
@@ -105,9 +145,9 @@ describeConsole('the check of a deed', () => {
       // "This page" fails only because the other call was submitted at another time. The values are the same, but the
       // other deed commits to them under other salts.
       const values = ['These arguments', 'This request', 'This result'];
-      expect(await crosses(page)).toEqual(['This deed', 'This action', 'This page', ...values]);
+      expect(await crosses(page)).toEqual(['This deed', 'This action', 'This page', ...values, 'In a checkpoint']);
       await page.goto(scene.url(`/app/deeds/${one.deed}`));
-      expect(await crosses(page)).toEqual(['This deed']);
+      expect(await crosses(page)).toEqual(['This deed', 'In a checkpoint']);
       // Now the service names the other deed as the action's own.
       await changed(page, one, { deed: other.deed });
       await page.goto(scene.url(`/app/actions/${one.action}`));
@@ -142,6 +182,31 @@ describeConsole('the check of a deed', () => {
     });
   });
 
+  it('says by whom and when a deed was witnessed, from signatures that this browser has verified', async () => {
+    await asOwner(async (page) => {
+      await page.goto(scene.url(`/app/deeds/${one.deed}`));
+      await checkIn(page)
+        .getByText(/^Cosigned by anna, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, by their own clocks$/)
+        .waitFor();
+      await checkIn(page)
+        .getByText(/^\d+ hashes lead from this deed to the signed root of \d+ deeds$/)
+        .waitFor();
+      // The service gives a genuine proof, of another deed.
+      const { text } = await scene.service.call('GET', `/v1/deeds/${other.deed}/proof`, {
+        key: scene.service.adminKey,
+      });
+      await answering(page, `/v1/deeds/${one.deed}/proof`, () => text);
+      await page.reload();
+      expect(await crosses(page)).toEqual(['In a checkpoint']);
+      // A cosignature of the same witness, over something else.
+      const another = encodeCheckpoint({ origin: 'another.example/log', size: 1, root: new Uint8Array(32) });
+      const forged = signatureLine(signatureOf(another, annaAt(1)));
+      await answering(page, `/v1/deeds/${one.deed}/proof`, (body) => body.replace(/^— anna\.example.*\n/m, forged));
+      await page.reload();
+      await checkIn(page).getByText('A cosignature on the checkpoint does not verify').waitFor();
+    });
+  });
+
   it('is repeated once the deed is read again', async () => {
     await asOwner(async (page) => {
       await page.clock.install();
@@ -154,7 +219,7 @@ describeConsole('the check of a deed', () => {
       await page.clock.fastForward(61_000);
       await page.goBack();
       await page.getByText('crm.add_note0000').first().waitFor();
-      expect(await crosses(page)).toEqual(['Unchanged', 'Sealed', 'Followed']);
+      expect(await crosses(page)).toEqual(['Unchanged', 'Sealed', 'Followed', 'In a checkpoint']);
       // A failed check is not cached either.
       await page.unroute(`**/v1/deeds/${one.deed}`);
       await checkIn(page).getByRole('button', { name: 'Check again' }).click();

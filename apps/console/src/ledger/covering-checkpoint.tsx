@@ -47,7 +47,7 @@ const Covered = ({
     <p className={styles['note']}>
       {witnesses.length === 0
         ? 'A checkpoint signs the whole ledger up to a deed. Without a witness it is the word of the service alone.'
-        : 'Times are by the clocks of the witnesses. To check their signatures, export the deeds and verify them with your own policy of witnesses.'}
+        : 'Times are by the clocks of the witnesses. This browser checks their signatures by the policy that the service gives; to check them by one of your own, export the deeds and verify the bundle.'}
     </p>
   </>
 );

@@ -7,7 +7,7 @@ import { Bones, Button, cx, Id } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import type { Check, GivenDeed } from './check-deed.ts';
 import styles from './deed-check.module.css';
-import { checksQuery, type ReadDeed, useDeed } from './queries.ts';
+import { checksQuery, proofQuery, type ReadDeed, useDeed } from './queries.ts';
 import type { Shown } from './this-page.ts';
 
 interface Question {
@@ -24,10 +24,15 @@ const useChecks = ({ deed, amendment, shown, org }: Question) => {
   const given = listed(deed);
   const later = amendment === null ? null : listed(amendment);
   const readAtMs = [deed.dataUpdatedAt, amendment?.dataUpdatedAt];
-  return useQuery({
+  const isAsked = given !== null && (amendment === null || later !== null);
+  const own = useQuery({
     ...checksQuery({ deed: given, amendment: later, readAtMs, shown, org }),
-    enabled: given !== null && (amendment === null || later !== null),
+    enabled: isAsked,
   });
+  const proof = useQuery({ ...proofQuery({ deed: given, readAtMs, org }), enabled: isAsked });
+  const error = own.error ?? proof.error;
+  if (own.data === undefined || proof.data === undefined) return { error, data: undefined };
+  return { error, data: { ...own.data, checks: [...own.data.checks, ...proof.data] } };
 };
 
 /**

@@ -4,9 +4,8 @@ import type { Filters } from '../kernel/filtered-list.ts';
 import { serverNow } from '../kernel/clock.ts';
 import { keyOf } from '../kernel/keys.ts';
 import { pagesOf, query } from '../kernel/query.ts';
-import type { GivenDeed } from './check-deed.ts';
+import type { Check, GivenDeed } from './check-deed.ts';
 import type { Shown } from './this-page.ts';
-import { vkeyOf } from './vkey.ts';
 
 export const deedPages = (filters: Filters) =>
   pagesOf('/v1/deeds', { query: { ...filters, order: 'desc' } }, { isStill: true });
@@ -128,18 +127,62 @@ export const witnessPolicy = queryOptions({
 /** The same as the file that `verify --witnesses` takes. */
 export const witnessPolicyFile = queryOptions({
   queryKey: keyOf(WITNESSES, {}, 'file'),
-  queryFn: () => bodyOf<string>(api.GET(WITNESSES, { headers: { Accept: 'text/plain' }, parseAs: 'text' })),
+  queryFn: () => readPolicyFile(),
 });
+
+const readPolicyFile = (): Promise<string> =>
+  bodyOf<string>(api.GET(WITNESSES, { headers: { Accept: 'text/plain' }, parseAs: 'text' }));
+
+/** The checks of a deed's place in a checkpoint, which this browser makes; looked at again while something is open. */
+export const proofQuery = ({ deed, readAtMs, org }: Pick<Question, 'deed' | 'readAtMs' | 'org'>) =>
+  queryOptions({
+    queryKey: ['deed-proof', deed?.id, readAtMs, org],
+    gcTime: 0,
+    staleTime: SIGNED_AGAIN_MS,
+    refetchInterval: ({ state: { data } }) =>
+      data?.some(({ holds }) => holds !== true) === true ? SIGNED_AGAIN_MS : false,
+    queryFn: async (): Promise<readonly Check[]> => {
+      if (deed === null) throw new Error('asked without a deed');
+      try {
+        return await proofChecks(deed, org);
+      } catch (error) {
+        return [{ name: 'In a checkpoint', ...withoutProof(error) }];
+      }
+    },
+  });
+
+const proofChecks = async (deed: GivenDeed, org: string): Promise<readonly Check[]> => {
+  const asked = api.GET('/v1/deeds/{id}/proof', { params: { path: { id: deed.id } }, parseAs: 'text' });
+  const [proof, keys, policy, { checkProof }] = await Promise.all([
+    bodyOf<string>(asked),
+    readCheckpointKeys(),
+    readPolicyFile(),
+    import('./verifier.ts'),
+  ]);
+  const { bytes, envelope } = deed;
+  return checkProof({ org, seq: envelope.seq, bytes, proof, policy, keys: keys.map((key) => key.public_key) });
+};
+
+/** The other checks stand, whatever became of this one. */
+const withoutProof = (error: unknown): Pick<Check, 'holds' | 'says'> => {
+  if (!(error instanceof ApiError)) throw error;
+  if (error.code === 'not_found')
+    return { holds: null, says: 'No checkpoint covers this deed yet. One is made each minute' };
+  return { holds: error.code === 'ledger_inconsistent' ? false : null, says: error.message };
+};
+
+const readCheckpointKeys = async (): Promise<readonly Schemas['CheckpointKey'][]> =>
+  (await bodyOf(api.GET('/.well-known/service/checkpoint-keys.json', { cache: 'no-cache' }))).keys;
 
 /** The verifier keys that sign the tree of this origin now: two while keys are rotated. */
 export const ownVkeys = (origin: string) =>
   queryOptions({
     queryKey: keyOf('/.well-known/service/checkpoint-keys.json', {}, origin),
     queryFn: async () => {
-      const { keys } = await bodyOf(api.GET('/.well-known/service/checkpoint-keys.json', { cache: 'no-cache' }));
+      const [keys, { vkeyText }] = await Promise.all([readCheckpointKeys(), import('./verifier.ts')]);
       const now = new Date(serverNow()).toISOString();
       const signing = keys.filter(({ retired_at: at }) => at === null || now < at);
-      return Promise.all(signing.map(({ public_key: key }) => vkeyOf(origin, key)));
+      return signing.map(({ public_key: key }) => vkeyText(origin, key));
     },
     staleTime: 60_000,
   });

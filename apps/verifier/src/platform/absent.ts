@@ -1,4 +1,5 @@
-// What libs/crypto names and a page that only reads never calls: files, threads, streams of Node, and CBOR.
+// What libs/crypto names and a page that only reads never calls: files, threads, streams of Node, and CBOR; in the Console
+// also what inflates a bundle.
 const never = (): never => {
   throw new Error('This page has no files, no threads and no CBOR.');
 };
@@ -15,6 +16,8 @@ export class Tagged {
     return never;
   }
 }
+/** Of `node:zlib`. */
+export { never as crc32, never as createDeflateRaw, never as createInflateRaw };
 /** Of `@noble/hashes`. */
 export { never as hmac };
 export { never as decode, never as encode };

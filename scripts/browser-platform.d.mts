@@ -1,0 +1,2 @@
+export const browserFile: (name: string) => string;
+export const PLATFORM: Readonly<Record<string, string>>;
