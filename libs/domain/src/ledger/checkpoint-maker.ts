@@ -27,7 +27,7 @@ import type { BrokenLedger, BrokenLedgers, LedgerBreakReason } from './checkpoin
 import { LedgerBreaks } from './ledger-breaks.js';
 import type { LedgerDisputes } from './ledger-disputes.js';
 import type { LedgerReader } from './ledger-reader.js';
-import { AlteredDeed, type GrownTree, type LedgerTrees } from './ledger-tree.js';
+import { AlteredDeed, type GrownTree, type LedgerTrees, TreeMoved } from './ledger-tree.js';
 import { originNumber, type RememberedTree, type RememberedTrees, standingOf } from './remembered-trees.js';
 
 /** Of one organization; another process that signs at the same time wins at most as often. */
@@ -110,7 +110,8 @@ export class CheckpointMaker {
     const known = await broken.of(org);
     if (known === null || !isOfWitness(known.reason)) return;
     const { origin } = await journal.tail(org);
-    if (origin === null || !(await disputes.stand(org, origin, await ledger.lastSeq(org)))) return;
+    const now = { size: await ledger.lastSeq(org), since: known.since };
+    if (origin === null || !(await disputes.stand(org, origin, now))) return;
     throw new LedgerInconsistent(known);
   }
 
@@ -119,7 +120,9 @@ export class CheckpointMaker {
       try {
         return await this.attempt(org, metadata);
       } catch (error) {
-        if (!(error instanceof RevisionConflict) || conflicts === MAX_CONFLICTS) throw error;
+        // Somebody else signs, or grows the tree.
+        const isOvertaken = error instanceof RevisionConflict || error instanceof TreeMoved;
+        if (!isOvertaken || conflicts === MAX_CONFLICTS) throw error;
       }
     }
   }

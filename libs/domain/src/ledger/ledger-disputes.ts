@@ -1,6 +1,7 @@
 import { isSameHash, judgeCheckpoint, rootOfTree } from '#libs/crypto';
 import type { OrgId } from '../kernel/index.js';
 import { type CheckpointSigningKeys, checkpointVkey } from './checkpoint-keys.js';
+import type { BrokenLedger } from './checkpoint.ports.js';
 import type { LedgerTrees } from './ledger-tree.js';
 import type { WitnessPolicies } from './witness-policies.js';
 import type { WitnessDispute, WitnessDisputes, WitnessStandings } from './witness.ports.js';
@@ -20,14 +21,16 @@ export class LedgerDisputes {
   constructor(private readonly parts: LedgerDisputesParts) {}
 
   /**
-   * Whether any of it still stands against the ledger of so many deeds: a checkpoint of ours that it does not continue, or
-   * the word of a witness that is still asked and has a larger one. What nobody can prove any more, the witness is asked anew.
+   * Whether any of it still stands against the ledger of so many deeds: a checkpoint of ours that it does not continue,
+   * whenever it was shown, or the word of a witness that is still asked and has a larger one. A word counts in the break
+   * that it began or came into: before that, somebody has looked. What nobody can prove any more, the witness is asked anew.
+   * @param since of the break
    */
-  async stand(org: OrgId, origin: string, size: number): Promise<boolean> {
+  async stand(org: OrgId, origin: string, { size, since }: Pick<BrokenLedger, 'size' | 'since'>): Promise<boolean> {
     const { witnesses } = await this.parts.policies.of(org);
     for (const dispute of await this.parts.disputes.of(org, origin)) {
       const isAsked = witnesses.some(({ witness }) => witness === dispute.witness);
-      if (isAsked && (dispute.theirSize ?? 0) > size) return true;
+      if (isAsked && dispute.at >= since && (dispute.theirSize ?? 0) > size) return true;
       if (await this.isProvenAgainst(org, origin, size, dispute)) return true;
     }
     return false;

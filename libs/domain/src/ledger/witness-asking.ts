@@ -158,12 +158,15 @@ export class WitnessAsking {
   private async disputed(
     question: Question,
     { said, theirSize }: Pick<WitnessDispute, 'said' | 'theirSize'>,
-  ): Promise<WitnessStanding> {
+  ): Promise<WitnessStanding | null> {
     const { disputes, broken, clock, logger } = this.parts;
     const { org, witness, signed, before } = question;
     const { origin, size } = signed.checkpoint;
     const at = timestampOf(clock.nowMs());
     const theirNote = await this.noteOf(question);
+    // It may have been removed while it was asked: an owner who no longer trusts it is not held up by it.
+    const { witnesses } = await this.parts.policies.of(org);
+    if (!witnesses.some((asked) => asked.witness === witness.witness)) return null;
     const { witness: id, name, url } = witness;
     const notes = { ourNote: signed.note, theirNote };
     await disputes.add(org, origin, { witness: id, name, url, said, theirSize, ...notes, at });

@@ -43,6 +43,6 @@ export interface WitnessDispute {
 
 export abstract class WitnessDisputes {
   abstract of(org: OrgId, origin: string): Promise<readonly WitnessDispute[]>;
-  /** The same word a second time is not kept. */
+  /** The same word of the same moment is not kept twice. */
   abstract add(org: OrgId, origin: string, dispute: WitnessDispute): Promise<void>;
 }

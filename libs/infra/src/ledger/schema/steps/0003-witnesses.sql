@@ -15,7 +15,7 @@ create table if not exists ledger.witness_standings (
   primary key (org, origin, witness)
 );
 
--- Evidence: never changed, never removed.
+-- Evidence: never changed, never removed. What a witness shows the second time may prove what its first word only said.
 create table if not exists ledger.witness_disputes (
   org text not null,
   origin text not null,
@@ -27,5 +27,5 @@ create table if not exists ledger.witness_disputes (
   our_note text not null,
   their_note text,
   at text not null,
-  primary key (org, origin, witness, said)
+  primary key (org, origin, witness, said, at)
 );
