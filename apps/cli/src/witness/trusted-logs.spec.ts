@@ -36,9 +36,12 @@ describe('--trust', () => {
     },
   );
 
-  it.each(['/1', '/12'])('knows the next tree of an organization whose break was accepted: %s', (number) => {
-    expect(known('governance.example', `${ORIGIN}${number}`)).toBe(1);
-  });
+  it.each(['/1', '/12', '/1790856002'])(
+    'knows the next tree of an organization whose break was accepted: %s',
+    (number) => {
+      expect(known('governance.example', `${ORIGIN}${number}`)).toBe(1);
+    },
+  );
 
   it('takes the one key under the name of each origin', () => {
     const [key] = new TrustedLogs([], [parseTrustedService('governance.example', text)]).keysOf(ORIGIN);
@@ -55,7 +58,7 @@ describe('--trust', () => {
     `evil/governance.example/ledger/${ORG}`,
     `governance.example/ledger/${ORG}/more`,
     `governance.example/ledger/${ORG}/0`,
-    `governance.example/ledger/${ORG}/100`,
+    `governance.example/ledger/${ORG}/${'9'.repeat(17)}`,
     `governance.example/ledger/${ORG}/1/2`,
     `governance.example/ledger/${ORG} `,
     `governance.example/other/${ORG}`,

@@ -17,7 +17,7 @@ export class TrustError extends Error {
   override readonly name = 'TrustError';
 }
 
-/** Every organization of one service: one key, and origins `<host>/ledger/<org id>` that begin with a prefix, or `.../1` and so on after a break. */
+/** Every organization of one service: one key, and origins `<host>/ledger/<org id>` that begin with a prefix, or with a number behind it after a break. */
 export interface TrustedService {
   readonly prefix: string;
   /** 32 bytes, Ed25519. */
@@ -29,10 +29,10 @@ const MAX_ORIGIN_BYTES = 255;
 
 const ORG_ID = idPattern('org').source.slice(1, -1);
 /**
- * Nothing else below a prefix is a log, so no number of origins can be made up. The number behind the organization is how
- * often its operator has accepted a break: each tree has an origin of its own.
+ * Nothing else below a prefix is a log. The number behind the organization is of the breaks that its operator has accepted,
+ * or the second of one, where the service had lost its count: each tree has an origin of its own.
  */
-const LEDGER_ORIGIN = new RegExp(`^[^/]+(?:/[^/]+)*/ledger/${ORG_ID}(?:/[1-9][0-9]?)?$`);
+const LEDGER_ORIGIN = new RegExp(`^[^/]+(?:/[^/]+)*/ledger/${ORG_ID}(?:/[1-9][0-9]{0,15})?$`);
 
 /** A log's own verifier key, whose name is the origin. @throws {TrustError} */
 export const parseTrustedLog = (text: string): Vkey => {

@@ -160,6 +160,20 @@ describe('a hostile body', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
+  it('that is asked ahead of an answer ends the connection, and takes no turn of anybody', async () => {
+    const body = await log.asks({ oldSize: 5, size: 5 });
+    const one = Buffer.concat([Buffer.from(`${head}Content-Length: ${body.byteLength}\r\n\r\n`), body]);
+    const before = served.lines.filter((line) => line.includes('cosigned')).length;
+    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(Buffer.concat(Array.from({ length: 100 }, () => one)));
+    await once(socket, 'close');
+    expect(served.lines.at(-1)).toContain('pipelined');
+    expect((await add(log.asks({ oldSize: 5, size: 5 }))).status).toBe(200);
+    const cosigned = served.lines.filter((line) => line.includes('cosigned')).length - before;
+    expect(cosigned).toBeLessThanOrEqual(2);
+  });
+
   it('that ends early is answered nothing, and stops nobody', async () => {
     const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
     await once(socket, 'connect');

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { MAX_ADD_CHECKPOINT_BYTES } from '#libs/crypto';
 import { DamagedState, UncertainState } from './latest-checkpoints.js';
-import { saying, type Witness, type WitnessAnswer } from './witness.js';
+import { ClientGone, saying, type Witness, type WitnessAnswer } from './witness.js';
 import type { WitnessLog } from './witness-log.js';
 
-/** Together they bound the memory that bodies take to some 34 MB. */
+/** With one request each at a time, they bound the memory that bodies take to some 34 MB. */
 const MAX_CONNECTIONS = 128;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Of a whole request, its body included. */
@@ -57,6 +57,7 @@ export const listen = async (
 ): Promise<ListeningWitness> => {
   let tellBroken: (error: UncertainState) => void;
   const broken = new Promise<UncertainState>((resolve) => (tellBroken = resolve));
+  const underWay = new WeakSet<Socket>();
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -65,7 +66,11 @@ export const listen = async (
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: 1_000,
     },
-    (request, response) =>
+    (request, response) => {
+      if (isPipelined(underWay, request, response)) {
+        log.tell('info', 'refused', { reason: 'pipelined' });
+        return void request.socket.destroy();
+      }
       void answer(witness, request).then(
         (answered) => {
           // Who asked last before the end keeps no connection open beyond it.
@@ -76,7 +81,8 @@ export const listen = async (
           if (error instanceof UncertainState) tellBroken(error);
           failed(error, response, log);
         },
-      ),
+      );
+    },
   );
   // Of a connection that could not be taken, for lack of file descriptors: the next one may be.
   server.on('error', (error) => log.tell('error', 'not_accepted', { error: textOf(error) }));
@@ -90,6 +96,17 @@ export const listen = async (
   return { url: urlOf(server), broken, close: () => drained(server) };
 };
 
+/**
+ * Whether a connection asks again before it was answered: one alone could hold memory without end, and a log's turn, with
+ * what it asks ahead.
+ */
+const isPipelined = (underWay: WeakSet<Socket>, { socket }: IncomingMessage, response: ServerResponse): boolean => {
+  if (underWay.has(socket)) return true;
+  underWay.add(socket);
+  response.once('finish', () => underWay.delete(socket));
+  return false;
+};
+
 const urlOf = (server: Server): string => {
   const { address, family, port } = server.address() as AddressInfo;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
@@ -99,7 +116,7 @@ const answer = async (witness: Witness, request: IncomingMessage): Promise<Witne
   const [path = ''] = (request.url ?? '').split('?');
   if (path === ADD_CHECKPOINT) {
     if (request.method !== 'POST') return saying(405, 'POST is expected');
-    return witness.addCheckpoint(await bodyOf(request));
+    return witness.addCheckpoint(await bodyOf(request), () => request.socket.destroyed);
   }
   const [, originHash] = CHECKPOINT.exec(path) ?? [];
   if (originHash === undefined) return saying(404, 'nothing is here');
@@ -126,7 +143,7 @@ const bodyOf = async (request: IncomingMessage): Promise<Uint8Array> => {
 };
 
 const failed = (error: unknown, response: ServerResponse, log: WitnessLog): void => {
-  if (error instanceof BodyCutShort) return void response.destroy();
+  if (error instanceof BodyCutShort || error instanceof ClientGone) return void response.destroy();
   if (error instanceof BodyTooLarge) {
     log.tell('info', 'refused', { status: 413, reason: 'too_large' });
     response.setHeader('Connection', 'close');

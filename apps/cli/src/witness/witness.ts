@@ -46,6 +46,11 @@ export interface WitnessSurroundings {
   readonly nowMs: () => number;
 }
 
+/** Whoever asked went away while it waited for its turn. Nothing was done for it. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
 /** A tlog-witness: what HTTP asks of it, without HTTP. */
 export class Witness {
   readonly #turns = new KeyedTurns();
@@ -58,8 +63,13 @@ export class Witness {
     private readonly surroundings: WitnessSurroundings,
   ) {}
 
-  /** `add-checkpoint`. @throws {UncertainState} after which this process must end */
-  async addCheckpoint(body: Uint8Array): Promise<WitnessAnswer> {
+  /**
+   * `add-checkpoint`.
+   * @param isGone whether nobody waits for the answer any more, asked when its turn comes
+   * @throws {UncertainState} after which this process must end
+   * @throws {ClientGone}
+   */
+  async addCheckpoint(body: Uint8Array, isGone = (): boolean => false): Promise<WitnessAnswer> {
     const asked = this.#read(body);
     if (!('note' in asked)) return asked;
     const { origin } = asked.checkpoint;
@@ -69,7 +79,10 @@ export class Witness {
     if (signed === null) {
       return this.#refuse(403, 'signature', 'no valid signature of a known key of the log', { origin });
     }
-    return this.#inTurn(originHashOf(origin), () => this.#decide(asked, signed));
+    return this.#inTurn(originHashOf(origin), () => {
+      if (isGone()) throw new ClientGone('nobody waits for the answer');
+      return this.#decide(asked, signed);
+    });
   }
 
   /** The latest cosigned checkpoint, as monitors read it. Never one that may still be lost. @throws {UncertainState} */
