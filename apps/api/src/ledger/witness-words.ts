@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { JsonObject } from '#libs/crypto';
+import type { Digest, JsonObject } from '#libs/crypto';
 import { Logger, type OrgId } from '#libs/domain/kernel';
-import { type Asking, WitnessAsking, WitnessPolicies, type WitnessStanding } from '#libs/domain/ledger';
+import {
+  type Asking,
+  CheckpointJournal,
+  WitnessAsking,
+  WitnessPolicies,
+  type WitnessStanding,
+  WitnessStandings,
+} from '#libs/domain/ledger';
 
 /** Longer than a witness takes that is well, and shorter than a person's patience. */
 const PATIENCE_MS = 8_000;
@@ -13,6 +20,8 @@ export class WitnessWords {
   constructor(
     private readonly policies: WitnessPolicies,
     private readonly asking: WitnessAsking,
+    private readonly journal: CheckpointJournal,
+    private readonly standings: WitnessStandings,
     private readonly logger: Logger,
   ) {}
 
@@ -21,6 +30,7 @@ export class WitnessWords {
     const { witnesses } = await this.policies.of(org);
     if (witnesses.length === 0) return [];
     const askings = await this.asking.begin(org, true);
+    const unasked = await this.wordsOfUnasked(org);
     const patience = new AbortController();
     const over = sleep(PATIENCE_MS, null, { signal: patience.signal, ref: false }).catch(() => null);
     try {
@@ -28,13 +38,24 @@ export class WitnessWords {
         witnesses.map(async ({ name, witness }) => {
           const asked = askings.find((each) => each.witness.witness === witness);
           return asked === undefined
-            ? { name, state: 'current', detail: null }
+            ? unasked(name, witness)
             : wordOf(name, await Promise.race([this.heard(asked), over]));
         }),
       );
     } finally {
       patience.abort();
     }
+  }
+
+  /** Who is not asked has cosigned the newest checkpoint, or disagrees; where another one disagrees, nobody is. */
+  private async wordsOfUnasked(org: OrgId): Promise<(name: string, witness: Digest) => JsonObject> {
+    const { origin, cosignatures } = await this.journal.tail(org);
+    const known = origin === null ? null : await this.standings.of(org, origin);
+    return (name, witness) => {
+      if (cosignatures.some((said) => said.witness === witness)) return { name, state: 'current', detail: null };
+      const standing = known?.get(witness);
+      return wordOf(name, standing?.result === 'disagrees' ? standing : null);
+    };
   }
 
   private async heard({ done }: Asking): Promise<WitnessStanding | null> {

@@ -36,7 +36,8 @@ const Covered = ({
         of {size.toLocaleString('en')} {size === 1 ? 'deed' : 'deeds'}, signed <Time at={at} />
       </Fact>
       {witnesses.map(({ name, at: seenAt }) => (
-        <Fact key={name} name="Witnessed by">
+        // A key that was replaced under its name has cosigned under the same one.
+        <Fact key={`${name} ${seenAt}`} name="Witnessed by">
           <Said text={name} />, <Time at={seenAt} isExact />
         </Fact>
       ))}

@@ -76,11 +76,15 @@ const VKEY_FAULTS: Readonly<Record<VkeyReason, string>> = {
   key_id: 'has another key id than its name and key give. Copy the whole line, unchanged.',
 };
 
+/** The one character of a key's name that no policy file can hold. */
+const DELETE = '\x7f';
+
 const checkedVkey = (text: string, before: readonly Vkey[], param: string): Vkey => {
   const vkey = parsedVkey(text, param);
   if (!WITNESS_TYPES.includes(vkey.type)) {
     throw fault(param, 'is the key of a log and not of a witness. Take a line of `npm run ags -- witness key`.');
   }
+  if (vkey.keyName.includes(DELETE)) throw fault(param, VKEY_FAULTS.key_name);
   const same = before.findIndex((earlier) => isSameKey(earlier, vkey));
   if (same !== -1) throw fault(param, `is the key of witnesses[${same}], too: one key is one witness. Leave one out.`);
   const named = before.findIndex(({ keyName }) => keyName === vkey.keyName);
@@ -100,6 +104,13 @@ const parsedVkey = (text: string, param: string): Vkey => {
   }
 };
 
+/** In one pass: an expression for them would begin anew at each slash of a text that somebody sent. */
+const withoutEndSlashes = (text: string): string => {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
+};
+
 /** What `/add-checkpoint` is appended to. */
 const checkedUrl = (
   text: string,
@@ -107,11 +118,11 @@ const checkedUrl = (
   isProduction: boolean,
   param: string,
 ): string => {
-  const url = text.replace(/\/+$/, '');
+  const url = withoutEndSlashes(text);
   const wrong = webUrlFault(url, { isProduction, whyNoUser: 'a witness knows a log by its signature' });
   if (wrong !== null) throw fault(param, wrong);
   if (url.includes('?')) throw fault(param, 'must have no query: /add-checkpoint is appended to it.');
-  const same = before.findIndex((earlier) => earlier.url.replace(/\/+$/, '') === url);
+  const same = before.findIndex((earlier) => withoutEndSlashes(earlier.url) === url);
   if (same !== -1) throw fault(param, `is the URL of witnesses[${same}], too: that is one witness. Leave one out.`);
   return url;
 };
