@@ -98,6 +98,19 @@ describe('hashes that are lost', () => {
   });
 });
 
+describe('a frontier', () => {
+  it.each([
+    ['with bytes too many', `hashes = hashes || '\\x00'::bytea`],
+    ['with bytes too few', `hashes = substring(hashes from 2)`],
+    ['of another size', `size = size + 1`],
+  ])('%s is made anew for whoever asks', async (_, damaged) => {
+    await scene.pool.query(`update ledger.frontiers set ${damaged} where org = $1`, [org]);
+    expect(await isProven(301)).toBe(true);
+    expect(await wrongHashes()).toBe(0);
+    expect(scene.logger.warnings).toHaveLength(1);
+  });
+});
+
 describe('a ledger whose deeds do not lead to what was signed', () => {
   it('gives no proof, and says so', async () => {
     const stored = await scene.pool.query<{ data: string }>(

@@ -41,6 +41,15 @@ export const LEDGER: RefusalGroup = {
       provoke: beyondProof(({ admin }) => admin('GET', '/v1/ledger/consistency?from=1&to=2')),
     },
     {
+    {
+      rule: 'that nobody can prove to have the altered deed in its tree, for the same reason',
+      verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],
+      provoke: beyondProof(async ({ admin }) => {
+        const { json } = await admin('GET', '/v1/deeds');
+        // The altered one itself.
+        return admin('GET', `/v1/deeds/${(json['data'] as { id: string }[])[0]?.id}/proof`);
+      }),
+    },
       rule: 'of a ledger that does not continue what was signed',
       verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],
       provoke: async (stage) => {

@@ -160,6 +160,49 @@ describe('a reader', () => {
   });
 });
 
+describe('the proof of a deed whose stored bytes were altered', () => {
+  const altered = async (work: (deed: LedgerEvent['data']) => Promise<void>): Promise<void> => {
+    await grow(2);
+    await make();
+    const [deed] = (await ledger()).slice(-2);
+    const place = [`ledger-${ORG}`, (deed?.seq ?? 0) - 1];
+    const at = 'where stream = $1 and revision = $2';
+    const { rows } = await bench.pool.query<{ data: string }>(`select data from event_store.events ${at}`, place);
+    const put = (data?: string) =>
+      bench.pool.query(`update event_store.events set data = $3 ${at}`, [...place, data ?? '{}']);
+    await put();
+    try {
+      await work(deed as LedgerEvent['data']);
+    } finally {
+      await put(rows[0]?.data);
+    }
+  };
+
+  it('is that of the deed as it was sealed: only who asks for its bytes is refused', () =>
+    altered(async (deed) => {
+      expect((await get(`/v1/deeds/${deed.deed}`)).status).toBe(503);
+      const { status, text } = await get(`/v1/deeds/${deed.deed}/proof`);
+      expect(status).toBe(200);
+      const proof = parseTlogProof(Buffer.from(text));
+      const judged = judgeTlogProof(proof, { leafHash: leafOf(deed), policy: NO_WITNESSES, logs: await vkeys() });
+      expect(judged).toMatchObject({ result: 'included', index: deed.seq - 1 });
+    }));
+
+  it('is refused at once where the stored hashes are damaged, too: nothing leads to what was signed', () =>
+    altered(async ({ deed }) => {
+      await bench.pool.query(
+        'update ledger.frontiers set hashes = set_byte(hashes, 0, get_byte(hashes, 0) # 1) where org = $1',
+        [ORG],
+      );
+      for (const key of ['admin', 'agent']) {
+        expect(await get(`/v1/deeds/${deed}/proof`, key)).toMatchObject({
+          status: 409,
+          json: { error: { code: 'ledger_inconsistent' } },
+        });
+      }
+    }));
+});
+
 it('the roots are those of RFC 6962 at every size, through the API alone', async () => {
   const first = (await ledger()).length;
   for (let size = first; size < first + 12; size += 1) {

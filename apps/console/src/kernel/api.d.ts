@@ -488,7 +488,8 @@ export interface paths {
         /**
          * The proof that a deed is in the signed tree
          * @description A tlog-proof (version 1) for the entry that is the 32 bytes of the deed's `body_hash`, with the checkpoint that `GET
-         *     /v1/ledger/checkpoints?covering=` gives. 404 while no checkpoint covers the deed, which takes a minute at most. An agent key gets it for the deeds of its own agent's actions.
+         *     /v1/ledger/checkpoints?covering=` gives. 404 while no checkpoint covers the deed, which takes a minute at most. 409 where neither the stored
+         *     hashes nor the deeds lead to what was signed. An agent key gets it for the deeds of its own agent's actions.
          */
         get: operations["getDeedProof"];
         put?: never;
@@ -7431,6 +7432,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };

@@ -43,6 +43,12 @@ export class LedgerReader {
     return deed;
   }
 
+  /** As {@link deedAt}, but null also where what is stored is not as it was sealed. */
+  async soundDeedAt(org: OrgId, seq: number): Promise<StoredDeed | null> {
+    const recorded = await this.recordAt(org, seq);
+    return recorded && soundDataOf(recorded);
+  }
+
   /**
    * A deed that is known to be in the ledger, searched from its end.
    * @throws {StoreUnavailable} when the deed is not there as it was sealed

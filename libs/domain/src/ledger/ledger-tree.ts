@@ -69,9 +69,15 @@ export class LedgerTrees {
     private readonly logger: Logger,
   ) {}
 
-  /** The tree as it is stored, for proofs in trees that were signed. */
+  /** The tree as it is stored, for proofs in trees that were signed. A frontier that is none is one that was lost. */
   async stored(org: OrgId): Promise<GrownTree> {
-    return this.treeOf(org, await this.rows.frontier(org));
+    const frontier = await this.rows.frontier(org);
+    try {
+      return this.treeOf(org, frontier);
+    } catch (error) {
+      if (error instanceof TileError) return this.treeOf(org, EMPTY_FRONTIER);
+      throw error;
+    }
   }
 
   /**
