@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Clock, EventStore, FoldedStreams, PayloadStore, Randomness } from '#libs/domain/kernel';
+import { Clock, EventStore, FoldedStreams, Logger, PayloadStore, Randomness } from '#libs/domain/kernel';
 import {
   BundleCheckpoints,
   CheckLedger,
@@ -17,7 +17,9 @@ import {
   SealFileHandler,
   SealKeyAdministration,
   StartExportHandler,
+  WitnessAsking,
   WitnessPolicies,
+  WitnessStandings,
 } from '#libs/domain/ledger';
 import { ProjectionWaiter, ReadModels, SignedTreeReads } from '#libs/infra/read-models';
 import { NamesOfPeople, PeopleDirectory } from '#libs/domain/people';
@@ -112,7 +114,17 @@ import { WitnessWords } from './witness-words.js';
         policies: WitnessPolicies,
       ) => new LedgerProofs(journal, trees, new SignedTreeReads(rows, waiter), policies),
     },
-    WitnessWords,
+    {
+      provide: WitnessWords,
+      inject: [WitnessPolicies, WitnessAsking, CheckpointJournal, WitnessStandings, Logger],
+      useFactory: (
+        policies: WitnessPolicies,
+        asking: WitnessAsking,
+        journal: CheckpointJournal,
+        standings: WitnessStandings,
+        logger: Logger,
+      ) => new WitnessWords({ policies, asking, journal, standings, logger }),
+    },
     WitnessSights,
     MakeCheckpointHandler,
     ReplaceWitnessPolicyHandler,

@@ -1,38 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
 import type { Digest, JsonObject } from '#libs/crypto';
-import { Logger, type OrgId } from '#libs/domain/kernel';
-import {
-  type Asking,
+import type { Logger, OrgId } from '#libs/domain/kernel';
+import type {
+  Asking,
   CheckpointJournal,
   WitnessAsking,
   WitnessPolicies,
-  type WitnessStanding,
+  WitnessStanding,
   WitnessStandings,
 } from '#libs/domain/ledger';
 
 /** Longer than a witness takes that is well, and shorter than a person's patience. */
 const PATIENCE_MS = 8_000;
 
+export interface WitnessWordsParts {
+  readonly policies: Pick<WitnessPolicies, 'of'>;
+  readonly asking: Pick<WitnessAsking, 'begin'>;
+  readonly journal: Pick<CheckpointJournal, 'tail'>;
+  readonly standings: Pick<WitnessStandings, 'of'>;
+  readonly logger: Logger;
+}
+
 /** What witnesses say when they are asked at once, as far as they say it in time. */
-@Injectable()
 export class WitnessWords {
   constructor(
-    private readonly policies: WitnessPolicies,
-    private readonly asking: WitnessAsking,
-    private readonly journal: CheckpointJournal,
-    private readonly standings: WitnessStandings,
-    private readonly logger: Logger,
+    private readonly parts: WitnessWordsParts,
+    private readonly patienceMs = PATIENCE_MS,
   ) {}
 
   /** Of every witness of the policy. Who has not answered in time is still asked, and what it says is kept. */
   async of(org: OrgId): Promise<readonly JsonObject[]> {
-    const { witnesses } = await this.policies.of(org);
+    const { witnesses } = await this.parts.policies.of(org);
     if (witnesses.length === 0) return [];
-    const askings = await this.asking.begin(org, true);
+    const askings = await this.parts.asking.begin(org, true);
     const unasked = await this.wordsOfUnasked(org);
     const patience = new AbortController();
-    const over = sleep(PATIENCE_MS, null, { signal: patience.signal, ref: false }).catch(() => null);
+    const over = sleep(this.patienceMs, null, { signal: patience.signal, ref: false }).catch(() => null);
     try {
       return await Promise.all(
         witnesses.map(async ({ name, witness }) => {
@@ -49,8 +52,8 @@ export class WitnessWords {
 
   /** Who is not asked has cosigned the newest checkpoint, or disagrees; where another one disagrees, nobody is. */
   private async wordsOfUnasked(org: OrgId): Promise<(name: string, witness: Digest) => JsonObject> {
-    const { origin, cosignatures } = await this.journal.tail(org);
-    const known = origin === null ? null : await this.standings.of(org, origin);
+    const { origin, cosignatures } = await this.parts.journal.tail(org);
+    const known = origin === null ? null : await this.parts.standings.of(org, origin);
     return (name, witness) => {
       if (cosignatures.some((said) => said.witness === witness)) return { name, state: 'current', detail: null };
       const standing = known?.get(witness);
@@ -62,7 +65,7 @@ export class WitnessWords {
     try {
       return await done;
     } catch (error) {
-      this.logger.warn('what a witness said could not be kept; it is asked again', { error });
+      this.parts.logger.warn('what a witness said could not be kept; it is asked again', { error });
       return null;
     }
   }
