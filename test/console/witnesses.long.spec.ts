@@ -1,5 +1,10 @@
+import pg from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
+import { EMBEDDED_DATABASE } from '#libs/infra/config';
+import { startEmbeddedPostgres } from '#libs/infra/postgres';
+import { longAfterSignIn } from '../support/long-after-sign-in.js';
+import { silentLogger } from '../support/silent-logger.js';
 import { OWNER, VIEWER } from './console-scene.js';
 import { DESK, describeConsole, inWindow, PHONE, scene } from './describe-console.js';
 import { judgeWhole, LOOKS, windowOf } from './whole-screen.js';
@@ -76,6 +81,27 @@ describeConsole('witnesses in the Console', () => {
       await page.getByText('The policy was replaced.').waitFor();
       await row(page, 'cleo').waitFor();
       expect(await row(page, 'anna').count()).toBe(0);
+    });
+  });
+
+  it('are removed by who signed in lately alone, and who did not finds the way to sign in again', async () => {
+    const postgres = await startEmbeddedPostgres({ stateDir: scene.service.stateDir, log: silentLogger });
+    const database = new pg.Client({ connectionString: postgres.connectionString(EMBEDDED_DATABASE) });
+    await database.connect();
+    await longAfterSignIn(database, () =>
+      inWindow(OWNER, DESK, async (page) => {
+        await open(page);
+        await button(page, 'Remove cleo').click();
+        await button(dialog(page), 'Remove witness').click();
+        await dialog(page).getByText('This needs a sign-in of the last 10 minutes.').waitFor();
+        const link = dialog(page).getByRole('link', { name: 'Sign in again' });
+        expect(await link.getAttribute('href')).toBe('/login?next=%2Fapp%2Fsettings%2Fwitnesses');
+        await button(dialog(page), 'Cancel').click();
+        await row(page, 'cleo').waitFor();
+      }),
+    ).finally(async () => {
+      await database.end();
+      await postgres.release();
     });
   });
 

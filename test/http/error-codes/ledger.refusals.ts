@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { longAfterSignIn } from '../../support/long-after-sign-in.js';
 import type { Answer } from '../../support/service.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
@@ -41,7 +43,6 @@ export const LEDGER: RefusalGroup = {
       provoke: beyondProof(({ admin }) => admin('GET', '/v1/ledger/consistency?from=1&to=2')),
     },
     {
-    {
       rule: 'that nobody can prove to have the altered deed in its tree, for the same reason',
       verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],
       provoke: beyondProof(async ({ admin }) => {
@@ -50,6 +51,7 @@ export const LEDGER: RefusalGroup = {
         return admin('GET', `/v1/deeds/${(json['data'] as { id: string }[])[0]?.id}/proof`);
       }),
     },
+    {
       rule: 'of a ledger that does not continue what was signed',
       verdict: [409, 'invalid_request_error', 'ledger_inconsistent', null],
       provoke: async (stage) => {
@@ -87,6 +89,7 @@ export const LEDGER: RefusalGroup = {
 
 const KEY = 'witness.example/w1+eb762cc2+BNdamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea';
 const ONE = { name: 'partner', vkey: KEY, url: 'https://witness.example' };
+const NOBODY = { quorum: 0, witnesses: [] };
 const invalid = (param: string | null): Verdict => [400, 'invalid_request_error', 'validation_failed', param];
 const put =
   (json: object) =>
@@ -116,6 +119,18 @@ export const WITNESS_POLICY: RefusalGroup = {
       verdict: invalid(null),
       provoke: ({ owner }) =>
         owner('PUT', '/v1/ledger/witnesses', { text: 'quorum any\n', headers: { 'Content-Type': 'text/plain' } }),
+    },
+    {
+      rule: 'that asks a witness no more, by an owner who signed in long ago',
+      verdict: [403, 'permission_error', 'recent_sign_in_required', null],
+      provoke: async (stage) => {
+        expect((await put({ quorum: 1, witnesses: [ONE] })(stage)).status).toBe(200);
+        try {
+          return await longAfterSignIn(stage.database, () => put(NOBODY)(stage));
+        } finally {
+          await put(NOBODY)(stage);
+        }
+      },
     },
     {
       rule: 'that leads to where nobody may send',

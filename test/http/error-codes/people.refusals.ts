@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { longAfterSignIn } from '../../support/long-after-sign-in.js';
 import type { RefusalGroup, Verdict } from './refusal.js';
 import type { Stage } from './stage.js';
 import { headersOf, type Session } from './sent.js';
@@ -152,8 +153,6 @@ const INVITATIONS_AN_ADDRESS = 5;
 
 const update = ({ owner }: Stage, json: object) => owner('PATCH', '/v1/org', { json });
 
-const TEN_MINUTES_MS = 600_000;
-
 const ORGANIZATION: RefusalGroup = {
   title: 'the organization',
   refusals: [
@@ -177,15 +176,10 @@ const ORGANIZATION: RefusalGroup = {
       rule: 'that no approval needs a passkey any more, by an owner who signed in long ago',
       verdict: [403, 'permission_error', 'recent_sign_in_required', null],
       provoke: async (stage) => {
-        // The absolute end of a session tells when its person signed in.
-        const move = (by: number) =>
-          stage.database.query('update people.sessions set expires_ms = expires_ms + $1', [by]);
         await update(stage, { approvals: { signed: true } });
-        await move(-TEN_MINUTES_MS);
         try {
-          return await update(stage, { approvals: { signed: false } });
+          return await longAfterSignIn(stage.database, () => update(stage, { approvals: { signed: false } }));
         } finally {
-          await move(TEN_MINUTES_MS);
           await update(stage, { approvals: { signed: false } });
         }
       },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodeVkey, MlDsa44SigningKey, parsePolicy, SIGNATURE_TYPE, SigningKey, vkeyOf } from '#libs/crypto';
 import { decodeEvent, streamOf } from '#libs/domain/kernel';
 import type { WitnessPolicyEvent } from '#libs/domain/ledger';
@@ -96,6 +96,54 @@ describe('the policy of witnesses', () => {
     expect((await send('GET', bench.adminKey)).status).toBe(200);
     expect((await send('PUT', bench.adminKey)).status).toBe(403);
     expect((await send('PUT', bench.agentKey)).status).toBe(403);
+  });
+});
+
+describe('who is asked no more, or how many fewer are enough, says an owner who signed in less than ten minutes ago', () => {
+  const MINUTE = 60_000;
+  const TOO_OLD = { status: 403, error: { code: 'recent_sign_in_required', type: 'permission_error', param: null } };
+  const [kept, other, third] = [witness('kept'), witness('other'), witness('third')];
+
+  /** What is done while this service’s clock is ahead. */
+  const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result> => {
+    const { clock } = bench.deployment;
+    const now = clock.nowMs.bind(clock);
+    const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
+    try {
+      return await work();
+    } finally {
+      moved.mockRestore();
+    }
+  };
+  beforeEach(async () => {
+    await put({ quorum: 2, witnesses: [kept, other] });
+  });
+
+  it.each([
+    ['a witness that is removed', { quorum: 1, witnesses: [kept] }],
+    ['a witness that is replaced', { quorum: 2, witnesses: [kept, third] }],
+    ['a witness that is asked elsewhere', { quorum: 2, witnesses: [kept, { ...other, url: 'https://new.example' }] }],
+    ['a quorum that is lowered', { quorum: 1, witnesses: [kept, other] }],
+    ['no witness at all', { quorum: 0, witnesses: [] }],
+  ])('%s', async (_, weaker) => {
+    const before = await read();
+    expect(await later(10 * MINUTE, () => put(weaker))).toMatchObject(TOO_OLD);
+    expect(await read()).toEqual(before);
+    expect(await later(9 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
+    // It is so already.
+    expect(await later(11 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
+  });
+
+  it('also as a policy file', async () => {
+    const text = `witness kept ${kept.vkey} ${kept.url}\nquorum kept\n`;
+    expect(await later(10 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject(TOO_OLD);
+    expect(await later(9 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject({ status: 200 });
+  });
+
+  it('and whoever adds one, or has more of them be enough, may have signed in long ago', async () => {
+    const more = { quorum: 2, witnesses: [kept, other, third] };
+    expect(await later(11 * MINUTE, () => put(more))).toMatchObject({ status: 200 });
+    expect(await later(11 * MINUTE, () => put({ ...more, quorum: 3 }))).toMatchObject({ status: 200 });
   });
 });
 

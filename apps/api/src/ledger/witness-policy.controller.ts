@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Headers, Put, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
-import type { OrgId } from '#libs/domain/kernel';
+import type { OrgId, Timestamp } from '#libs/domain/kernel';
 import {
   ReplaceWitnessPolicyOf,
   textOfWitnessPolicy,
@@ -9,6 +9,7 @@ import {
   type WitnessPolicy,
   witnessPolicyOfText,
 } from '#libs/domain/ledger';
+import { isRecentSignIn } from '#libs/domain/people';
 import { OWN } from '../control-plane.js';
 import { prefers } from '../http/accepted.js';
 import type { Principal } from '../http/authenticator.port.js';
@@ -19,6 +20,10 @@ import { isTextBody } from '../http/transport-checks.js';
 import { READ_TREE, sendJson, sendText } from './checkpoint-answers.js';
 import { WitnessPolicyBody } from './witness-policy.dto.js';
 import { WitnessSights } from './witness-sights.js';
+
+/** Only an owner comes here, who has a session; no key does. */
+const isJustSignedIn = (caller: Principal, now: Timestamp): boolean =>
+  caller.kind === 'person' && isRecentSignIn(caller.session.row, Date.parse(now));
 
 /** Who cosigns the organization's checkpoints. */
 @Controller('v1/ledger/witnesses')
@@ -51,7 +56,8 @@ export class WitnessPolicyController {
     const { org } = exchange.caller;
     const wanted = isTextBody(exchange) ? witnessPolicyOfText(exchange.body) : body;
     const metadata = exchange.commandMetadata();
-    const policy = await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata));
+    const canWeaken = isJustSignedIn(exchange.caller, metadata.now);
+    const policy = await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata, canWeaken));
     await this.answer(reply, accept, org, policy);
   }
 

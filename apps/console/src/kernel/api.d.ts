@@ -591,6 +591,8 @@ export interface paths {
          *     `witness_policy.changed`. As `text/plain` it is a policy file (tlog-policy) with one group over all witnesses and that group as the quorum;
          *     lines of logs are passed over. Refused with 400 naming the field: what is no verifier key of a witness, two witnesses of one key, one
          *     name or one URL, a URL that is not https outside development, more than 8, a quorum above their number.
+         *     To remove a witness or to lower the quorum needs a sign-in of the last 10 minutes; with another name, key or address a witness is
+         *     removed and added.
          */
         put: operations["replaceWitnessPolicy"];
         post?: never;

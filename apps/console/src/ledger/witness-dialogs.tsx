@@ -5,6 +5,7 @@ import { useChanged } from '../kernel/refresh.ts';
 import { LongTextField, SelectField, TextField } from '../kit/fields.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
 import { Said } from '../kit/kit.tsx';
+import { SignInAgain } from '../people/sign-in-again.tsx';
 import { witnessPolicy } from './queries.ts';
 import { quorumInWords, withOneMore, without, withQuorum } from './witness-standing.ts';
 
@@ -36,6 +37,10 @@ const useReplace = (onDone: () => void) => {
     },
   );
 };
+
+const AgainSignedIn = ({ error, then }: { readonly error: unknown; readonly then: string }) => (
+  <SignInAgain error={error} to="/app/settings/witnesses" then={then} />
+);
 
 export const AddWitness = ({ policy, onDone, onClose }: Changing) => {
   const [{ name, vkey, url }, setDraft] = useState({ name: '', vkey: '', url: '' });
@@ -92,6 +97,7 @@ export const AddWitness = ({ policy, onDone, onClose }: Changing) => {
         value={url}
         onChange={(text) => setDraft({ name, vkey, url: text })}
       />
+      <AgainSignedIn error={replace.error} then="add the witness" />
     </FormDialog>
   );
 };
@@ -114,6 +120,7 @@ export const RemoveWitness = ({ policy, name, onDone, onClose }: Changing & { re
         <Said text={name} /> is asked no more. What it has cosigned stays, and the removal is sealed.{' '}
         {quorumInWords(wanted.quorum, wanted.witnesses.length)}
       </p>
+      <AgainSignedIn error={replace.error} then="remove the witness" />
     </FormDialog>
   );
 };
@@ -143,6 +150,7 @@ export const ChangeQuorum = ({ policy, onDone, onClose }: Changing) => {
         choices={Array.from({ length: count }, (_, index) => [String(index + 1), `${index + 1} of ${count}`] as const)}
         onChange={(text) => setQuorum(Number(text))}
       />
+      <AgainSignedIn error={replace.error} then="say how many are enough" />
     </FormDialog>
   );
 };
@@ -172,6 +180,7 @@ export const PastePolicy = ({ onDone, onClose }: Omit<Changing, 'policy'>) => {
         spellCheck={false}
         placeholder={'witness partner witness.example/w1+… https://witness.example\nquorum partner'}
       />
+      <AgainSignedIn error={replace.error} then="replace the policy" />
     </FormDialog>
   );
 };

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
-import { ApiError } from '../kernel/errors.ts';
 import { useList } from '../kernel/lists.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -14,6 +13,7 @@ import { passkeyNotes, passkeyPlaceOf } from './passkey-words.ts';
 import { passkeyPages } from './queries.ts';
 import { browserOf } from './session-words.ts';
 import styles from './settings.module.css';
+import { SignInAgain } from './sign-in-again.tsx';
 
 type Passkey = Schemas['Passkey'];
 
@@ -129,7 +129,6 @@ const AddPasskey = ({ onDone, onClose }: Doing) => {
     },
     () => onDone('Passkey added. You also get a mail about it.'),
   );
-  const isTooOld = add.error instanceof ApiError && add.error.code === 'recent_sign_in_required';
   return (
     <FormDialog
       title="Add passkey"
@@ -157,14 +156,7 @@ const AddPasskey = ({ onDone, onClose }: Doing) => {
           />
         )}
       </Field>
-      {isTooOld ? (
-        <p>
-          <a className={styles['inText']} href={`/login?next=${encodeURIComponent('/app/settings/sessions')}`}>
-            Sign in again
-          </a>
-          , then add the passkey.
-        </p>
-      ) : null}
+      <SignInAgain error={add.error} to="/app/settings/sessions" then="add the passkey" />
     </FormDialog>
   );
 };

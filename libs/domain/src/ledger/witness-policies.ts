@@ -32,13 +32,19 @@ export class WitnessPolicies {
 
   /**
    * Replaces it as a whole. Each difference is sealed.
-   * @throws {DomainError} validation_failed naming the field; destination_blocked, param the URL
+   * @param canWeaken false for a session that was left open; whoever has none is an operator
+   * @throws {DomainError} validation_failed naming the field; destination_blocked, param the URL; recent_sign_in_required
    */
-  async replace(org: OrgId, wanted: WantedWitnessPolicy, metadata: CommandMetadata): Promise<WitnessPolicy> {
+  async replace(
+    org: OrgId,
+    wanted: WantedWitnessPolicy,
+    metadata: CommandMetadata,
+    canWeaken = true,
+  ): Promise<WitnessPolicy> {
     const { isProduction } = this.destinations;
     const checked = checkedWitnessPolicy(wanted, isProduction);
     for (const [index, { url }] of checked.witnesses.entries()) await this.requireAllowed(url, index);
-    const command = { type: 'ReplaceWitnessPolicy', data: { org, ...checked }, metadata } as const;
+    const command = { type: 'ReplaceWitnessPolicy', data: { org, ...checked, canWeaken }, metadata } as const;
     const { folded } = await this.runner.run(witnessPolicyDecider, org, command, metadata);
     return folded.state;
   }

@@ -1,4 +1,4 @@
-import type { CommandMetadata, Decider, OrgId, Timestamp } from '../kernel/index.js';
+import { type CommandMetadata, type Decider, DomainError, type OrgId, type Timestamp } from '../kernel/index.js';
 import type { NamedWitness, WitnessPolicyEvent } from './witness-policy.events.js';
 
 /** A witness that is asked, since when. */
@@ -20,16 +20,22 @@ export interface ReplaceWitnessPolicy {
     readonly org: OrgId;
     readonly quorum: number;
     readonly witnesses: readonly NamedWitness[];
+    /**
+     * Whether it may ask somebody no more, or fewer: from then on the evidence is weaker. False for a session that was left
+     * open (rule PEOPLE-13).
+     */
+    readonly canWeaken: boolean;
   };
   readonly metadata: CommandMetadata;
 }
 
 const decide = (
-  { data: { org, quorum, witnesses }, metadata: { now: at } }: ReplaceWitnessPolicy,
+  { data: { org, quorum, witnesses, canWeaken }, metadata: { now: at } }: ReplaceWitnessPolicy,
   state: WitnessPolicy,
 ): readonly WitnessPolicyEvent[] => {
   const removed = state.witnesses.filter((known) => !witnesses.some((wanted) => isSame(known, wanted)));
   const added = witnesses.filter((wanted) => !state.witnesses.some((known) => isSame(known, wanted)));
+  if (!canWeaken && (removed.length > 0 || quorum < state.quorum)) throw new DomainError('recent_sign_in_required');
   return [
     ...removed.map((known): WitnessPolicyEvent => ({ type: 'WitnessRemoved', data: { org, ...named(known), at } })),
     ...added.map((wanted): WitnessPolicyEvent => ({ type: 'WitnessAdded', data: { org, ...named(wanted), at } })),

@@ -47,9 +47,13 @@ export const requireParty = (party: RelyingParty | null): RelyingParty => {
 
 /**
  * Rule PEOPLE-13. Whoever switches organizations keeps the absolute end, and so the time of signing in, which a new row does not tell.
- * @throws {DomainError} recent_sign_in_required
  */
-export const requireRecentSignIn = (session: { readonly expiresAtMs: number }, nowMs: number): void => {
+export const isRecentSignIn = (session: { readonly expiresAtMs: number }, nowMs: number): boolean => {
   const signedInAtMs = session.expiresAtMs - SESSION_ABSOLUTE_MS;
-  if (nowMs - signedInAtMs >= RECENT_SIGN_IN_MS) throw new DomainError('recent_sign_in_required');
+  return nowMs - signedInAtMs < RECENT_SIGN_IN_MS;
+};
+
+/** @throws {DomainError} recent_sign_in_required */
+export const requireRecentSignIn = (session: { readonly expiresAtMs: number }, nowMs: number): void => {
+  if (!isRecentSignIn(session, nowMs)) throw new DomainError('recent_sign_in_required');
 };

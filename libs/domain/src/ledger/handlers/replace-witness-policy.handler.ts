@@ -10,6 +10,8 @@ export class ReplaceWitnessPolicyOf extends Command<WitnessPolicy> {
     readonly org: OrgId,
     readonly wanted: WantedWitnessPolicy,
     readonly metadata: CommandMetadata,
+    /** Whether it may ask somebody no more, or fewer. */
+    readonly canWeaken: boolean,
   ) {
     super();
   }
@@ -19,8 +21,8 @@ export class ReplaceWitnessPolicyOf extends Command<WitnessPolicy> {
 export class ReplaceWitnessPolicyHandler implements ICommandHandler<ReplaceWitnessPolicyOf> {
   constructor(private readonly policies: WitnessPolicies) {}
 
-  /** @throws {DomainError} validation_failed naming the field; destination_blocked */
-  execute({ org, wanted, metadata }: ReplaceWitnessPolicyOf): Promise<WitnessPolicy> {
-    return this.policies.replace(org, wanted, metadata);
+  /** @throws {DomainError} validation_failed naming the field; destination_blocked; recent_sign_in_required */
+  execute({ org, wanted, metadata, canWeaken }: ReplaceWitnessPolicyOf): Promise<WitnessPolicy> {
+    return this.policies.replace(org, wanted, metadata, canWeaken);
   }
 }
