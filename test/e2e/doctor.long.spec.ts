@@ -35,6 +35,7 @@ const CHECKS = [
     'ledger_chain',
     'executions',
     'sealing',
+    'witnesses',
     'projections',
     'active_policy',
     'connectors',

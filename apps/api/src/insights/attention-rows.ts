@@ -4,7 +4,6 @@ import {
   type BrokenLedger,
   BrokenLedgers,
   type UnintroducedWitness,
-  WITNESS_LAG_MAX_MS,
   type WitnessLag,
   WitnessWatch,
 } from '#libs/domain/ledger';
@@ -26,9 +25,8 @@ export class AttentionRows {
   }
 
   /** Where deeds have waited for the quorum of witnesses for too long. */
-  async unwitnessed(org: OrgId): Promise<WitnessLag | null> {
-    const lag = await this.watch.lag(org);
-    return lag !== null && this.clock.nowMs() - Date.parse(lag.since) > WITNESS_LAG_MAX_MS ? lag : null;
+  unwitnessed(org: OrgId): Promise<WitnessLag | null> {
+    return this.watch.overdue(org);
   }
 
   unintroduced(org: OrgId): Promise<readonly UnintroducedWitness[]> {

@@ -15,6 +15,7 @@ import { checkDiskSpace, checkSettings, checkStateDirectory } from './machine.ch
 import { checkExecutions, checkProjections, checkSealing } from './progress.checks.js';
 import { checkRedis } from './redis.check.js';
 import { checkClockSkew, checkServerHealth, checkVersionDrift } from './server.checks.js';
+import { checkWitnesses } from './witnesses.check.js';
 
 /** Each check's time (rule OPS-4). */
 const CHECK_TIMEOUT_MS = 3_000;
@@ -55,6 +56,7 @@ const NEEDS: Readonly<Record<CheckName, readonly CheckName[]>> = {
   ledger_chain: ['event_store'],
   executions: ['event_store'],
   sealing: ['event_store'],
+  witnesses: ['event_store'],
   projections: ['event_store'],
   active_policy: ['event_store'],
   connectors: ['migrations'],
@@ -112,6 +114,7 @@ const checksOf = (
   ledger_chain: () => checkLedgerChain(examination),
   executions: () => checkExecutions(examination),
   sealing: () => checkSealing(examination),
+  witnesses: () => checkWitnesses(examination),
   projections: () => checkProjections(examination),
   active_policy: () => checkActivePolicy(examination),
   connectors: () => checkConnectors(examination),

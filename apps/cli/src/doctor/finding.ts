@@ -18,6 +18,7 @@ export const CHECKS = [
   'ledger_chain',
   'executions',
   'sealing',
+  'witnesses',
   'projections',
   'active_policy',
   'connectors',

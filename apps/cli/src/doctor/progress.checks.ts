@@ -115,8 +115,12 @@ export const checkSealing = async (examination: Examination): Promise<Finding> =
 /** None where the database has not the table yet, which is a finding of its own. */
 const brokenLedgers = async (pool: pg.Pool): Promise<readonly BrokenLedger[]> => {
   const { PostgresBrokenLedgers } = await import('#libs/infra/ledger');
-  const { rows } = await pool.query<{ table: string | null }>(`select to_regclass('ledger.broken_ledgers') as table`);
-  return (rows[0]?.table ?? null) === null ? [] : new PostgresBrokenLedgers(pool).all();
+  return (await isTableThere(pool, 'ledger.broken_ledgers')) ? new PostgresBrokenLedgers(pool).all() : [];
+};
+
+export const isTableThere = async (pool: pg.Pool, name: string): Promise<boolean> => {
+  const { rows } = await pool.query<{ table: string | null }>('select to_regclass($1) as table', [name]);
+  return (rows[0]?.table ?? null) !== null;
 };
 
 export interface SealingState {

@@ -59,10 +59,20 @@ export class WitnessWatch {
     return { size, sealed, since: issuedAt > updatedAt ? issuedAt : updatedAt };
   }
 
+  /** As {@link lag}, where it has lasted so long that it needs a person. */
+  async overdue(org: OrgId): Promise<WitnessLag | null> {
+    const lag = await this.lag(org);
+    return lag !== null && this.ageOf(lag) > WITNESS_LAG_MAX_MS ? lag : null;
+  }
+
   /** How long the first deed that the quorum has not cosigned has waited for it. */
   async ageMs(org: OrgId): Promise<number> {
     const lag = await this.lag(org);
-    return lag === null ? 0 : Math.max(0, this.parts.clock.nowMs() - Date.parse(lag.since));
+    return lag === null ? 0 : this.ageOf(lag);
+  }
+
+  private ageOf({ since }: WitnessLag): number {
+    return Math.max(0, this.parts.clock.nowMs() - Date.parse(since));
   }
 
   async unintroduced(org: OrgId): Promise<readonly UnintroducedWitness[]> {
