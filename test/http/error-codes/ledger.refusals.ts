@@ -133,6 +133,11 @@ export const WITNESS_POLICY: RefusalGroup = {
       },
     },
     {
+      rule: 'in the place of one that has changed since it was read',
+      verdict: [409, 'invalid_request_error', 'conflict', 'expected_updated_at'],
+      provoke: put({ quorum: 1, witnesses: [ONE], expected_updated_at: '2026-10-01T12:00:00.000Z' }),
+    },
+    {
       rule: 'that leads to where nobody may send',
       verdict: [400, 'invalid_request_error', 'destination_blocked', 'witnesses[0].url'],
       provoke: put({ quorum: 1, witnesses: [{ ...ONE, url: 'https://169.254.169.254' }] }),

@@ -29,6 +29,17 @@ const events = async (): Promise<readonly WitnessPolicyEvent[]> => {
   const recorded = await bench.deployment.database.store.readStream(streamOf('ledgerwitnesses', bench.org));
   return recorded.map((event) => decodeEvent<WitnessPolicyEvent>(event).event);
 };
+/** What is done while this service’s clock is ahead. */
+const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result> => {
+  const { clock } = bench.deployment;
+  const now = clock.nowMs.bind(clock);
+  const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
+  try {
+    return await work();
+  } finally {
+    moved.mockRestore();
+  }
+};
 const NEVER_ASKED = { state: 'never_asked', size: null, at: null, detail: null };
 
 describe('the policy of witnesses', () => {
@@ -104,17 +115,6 @@ describe('who is asked no more, or how many fewer are enough, says an owner who 
   const TOO_OLD = { status: 403, error: { code: 'recent_sign_in_required', type: 'permission_error', param: null } };
   const [kept, other, third] = [witness('kept'), witness('other'), witness('third')];
 
-  /** What is done while this service’s clock is ahead. */
-  const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result> => {
-    const { clock } = bench.deployment;
-    const now = clock.nowMs.bind(clock);
-    const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
-    try {
-      return await work();
-    } finally {
-      moved.mockRestore();
-    }
-  };
   beforeEach(async () => {
     await put({ quorum: 2, witnesses: [kept, other] });
   });
@@ -144,6 +144,33 @@ describe('who is asked no more, or how many fewer are enough, says an owner who 
     const more = { quorum: 2, witnesses: [kept, other, third] };
     expect(await later(11 * MINUTE, () => put(more))).toMatchObject({ status: 200 });
     expect(await later(11 * MINUTE, () => put({ ...more, quorum: 3 }))).toMatchObject({ status: 200 });
+  });
+});
+
+describe('whoever says which policy was read', () => {
+  const [one, two] = [witness('one'), witness('two')];
+  const expecting = (at: unknown, witnesses: readonly object[]) =>
+    put({ quorum: 1, witnesses, expected_updated_at: at });
+
+  it('replaces no other one, and may send the same again', async () => {
+    await put({ quorum: 0, witnesses: [] });
+    const { updated_at: before } = await read();
+    expect(await later(1_000, () => expecting(before, [one]))).toMatchObject({ status: 200 });
+    const { json, status, error } = await later(2_000, () => expecting(before, [one, two]));
+    expect([status, error['code'], error['param']]).toEqual([409, 'conflict', 'expected_updated_at']);
+    expect(json['updated_at']).toBeUndefined();
+    expect((await later(2_000, () => expecting(before, [one]))).status).toBe(200);
+    expect((await expecting(null, [two])).status).toBe(409);
+    const { updated_at: now, witnesses } = await read();
+    expect(witnesses).toMatchObject([one]);
+    expect((await later(3_000, () => expecting(now, [one, two]))).status).toBe(200);
+  });
+
+  it('has read it in an answer', async () => {
+    for (const at of ['yesterday', 7, '2026-10-01T12:00:00Z']) {
+      const { status, error } = await expecting(at, [one]);
+      expect([status, error['code'], error['param']]).toEqual([400, 'validation_failed', 'expected_updated_at']);
+    }
   });
 });
 

@@ -54,10 +54,15 @@ export class WitnessPolicyController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { org } = exchange.caller;
-    const wanted = isTextBody(exchange) ? witnessPolicyOfText(exchange.body) : body;
+    const isText = isTextBody(exchange);
+    const wanted = isText ? witnessPolicyOfText(exchange.body) : body;
+    const expected = isText ? undefined : body.expected_updated_at;
     const metadata = exchange.commandMetadata();
-    const canWeaken = isJustSignedIn(exchange.caller, metadata.now);
-    const policy = await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata, canWeaken));
+    const terms = {
+      canWeaken: isJustSignedIn(exchange.caller, metadata.now),
+      ...(expected === undefined ? {} : { expectedUpdatedAt: expected }),
+    };
+    const policy = await this.commands.execute(new ReplaceWitnessPolicyOf(org, wanted, metadata, terms));
     await this.answer(reply, accept, org, policy);
   }
 

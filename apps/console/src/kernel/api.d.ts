@@ -592,7 +592,7 @@ export interface paths {
          *     lines of logs are passed over. Refused with 400 naming the field: what is no verifier key of a witness, two witnesses of one key, one
          *     name or one URL, a URL that is not https outside development, more than 8, a quorum above their number.
          *     To remove a witness or to lower the quorum needs a sign-in of the last 10 minutes; with another name, key or address a witness is
-         *     removed and added.
+         *     removed and added. `expected_updated_at` makes a concurrent change 409; of what is so already, nothing is refused.
          */
         put: operations["replaceWitnessPolicy"];
         post?: never;
@@ -3395,6 +3395,8 @@ export interface components {
                 /** @description What `/add-checkpoint` is appended to. */
                 url: string;
             }[];
+            /** @description The `updated_at` of the policy as it was read. Left out, whatever stands there is replaced. */
+            expected_updated_at?: null | components["schemas"]["Timestamp"];
         };
         ConsistencyProof: {
             /** @constant */

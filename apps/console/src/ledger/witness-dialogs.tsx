@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { useChange } from '../kernel/change.ts';
 import { api, bodyOf, type Schemas } from '../kernel/client.ts';
+import { ApiError } from '../kernel/errors.ts';
 import { useChanged } from '../kernel/refresh.ts';
 import { LongTextField, SelectField, TextField } from '../kit/fields.tsx';
 import { FormDialog } from '../kit/form-dialog.tsx';
-import { Said } from '../kit/kit.tsx';
+import { Said, Warning } from '../kit/kit.tsx';
 import { SignInAgain } from '../people/sign-in-again.tsx';
 import { witnessPolicy } from './queries.ts';
 import { quorumInWords, withOneMore, without, withQuorum } from './witness-standing.ts';
@@ -17,34 +18,53 @@ interface Changing {
   readonly onClose: () => void;
 }
 
-/** Replaces the policy as a whole: it sets values, so that sending it twice has the same result. */
-const useReplace = (onDone: () => void) => {
+/**
+ * Replaces the policy as a whole: it sets values, so that sending it twice has the same result. But for a policy file, it is
+ * the one that was read that is replaced; where there is another one by now, that is read.
+ */
+const useReplace = (onDone: () => void, read?: Policy) => {
   const changed = useChanged();
-  return useChange(
+  const replace = useChange(
     (wanted: Schemas['WitnessPolicyInput'] | string) =>
-      bodyOf(
-        typeof wanted === 'string'
-          ? api.PUT('/v1/ledger/witnesses', {
-              body: wanted as never,
-              bodySerializer: (text) => text as unknown as string,
-              headers: { 'Content-Type': 'text/plain', Accept: 'application/json' },
-            })
-          : api.PUT('/v1/ledger/witnesses', { body: wanted, headers: { Accept: 'application/json' } }),
-      ) as Promise<Policy>,
+      (
+        bodyOf(
+          typeof wanted === 'string'
+            ? api.PUT('/v1/ledger/witnesses', {
+                body: wanted as never,
+                bodySerializer: (text) => text as unknown as string,
+                headers: { 'Content-Type': 'text/plain', Accept: 'application/json' },
+              })
+            : api.PUT('/v1/ledger/witnesses', {
+                body: { ...wanted, ...(read && { expected_updated_at: read.updated_at }) },
+                headers: { Accept: 'application/json' },
+              }),
+        ) as Promise<Policy>
+      ).catch((error: unknown) => {
+        if (isOvertaken(error)) changed(['ledger']);
+        throw error;
+      }),
     (policy) => {
       changed(['ledger', 'deeds', 'overview'], { of: witnessPolicy, is: policy });
       onDone();
     },
   );
+  return { ...replace, error: isOvertaken(replace.error) ? null : replace.error, refused: replace.error };
 };
 
-const AgainSignedIn = ({ error, then }: { readonly error: unknown; readonly then: string }) => (
-  <SignInAgain error={error} to="/app/settings/witnesses" then={then} />
-);
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'conflict' && error.param === 'expected_updated_at';
+
+/** What to do after a refusal that no field is about. */
+const WayOn = ({ refused, then }: { readonly refused: unknown; readonly then: string }) =>
+  isOvertaken(refused) ? (
+    <Warning>Somebody else changed the witnesses meanwhile, so nothing was saved. Look at them, then {then}.</Warning>
+  ) : (
+    <SignInAgain error={refused} to="/app/settings/witnesses" then={then} />
+  );
 
 export const AddWitness = ({ policy, onDone, onClose }: Changing) => {
   const [{ name, vkey, url }, setDraft] = useState({ name: '', vkey: '', url: '' });
-  const replace = useReplace(() => onDone(`${name.trim()} is asked from the next checkpoint on.`));
+  const replace = useReplace(() => onDone(`${name.trim()} is asked from the next checkpoint on.`), policy);
   const place = `witnesses[${policy.witnesses.length}]`;
   const draft = { name: name.trim(), vkey: vkey.trim(), url: url.trim() };
   return (
@@ -97,13 +117,13 @@ export const AddWitness = ({ policy, onDone, onClose }: Changing) => {
         value={url}
         onChange={(text) => setDraft({ name, vkey, url: text })}
       />
-      <AgainSignedIn error={replace.error} then="add the witness" />
+      <WayOn refused={replace.refused} then="add the witness" />
     </FormDialog>
   );
 };
 
 export const RemoveWitness = ({ policy, name, onDone, onClose }: Changing & { readonly name: string }) => {
-  const replace = useReplace(() => onDone(`${name} is asked no more.`));
+  const replace = useReplace(() => onDone(`${name} is asked no more.`), policy);
   const wanted = without(policy, name);
   return (
     <FormDialog
@@ -120,7 +140,7 @@ export const RemoveWitness = ({ policy, name, onDone, onClose }: Changing & { re
         <Said text={name} /> is asked no more. What it has cosigned stays, and the removal is sealed.{' '}
         {quorumInWords(wanted.quorum, wanted.witnesses.length)}
       </p>
-      <AgainSignedIn error={replace.error} then="remove the witness" />
+      <WayOn refused={replace.refused} then="remove the witness" />
     </FormDialog>
   );
 };
@@ -128,7 +148,7 @@ export const RemoveWitness = ({ policy, name, onDone, onClose }: Changing & { re
 export const ChangeQuorum = ({ policy, onDone, onClose }: Changing) => {
   const [quorum, setQuorum] = useState(policy.quorum);
   const count = policy.witnesses.length;
-  const replace = useReplace(() => onDone(quorumInWords(quorum, count)));
+  const replace = useReplace(() => onDone(quorumInWords(quorum, count)), policy);
   return (
     <FormDialog
       title="How many are enough"
@@ -150,7 +170,7 @@ export const ChangeQuorum = ({ policy, onDone, onClose }: Changing) => {
         choices={Array.from({ length: count }, (_, index) => [String(index + 1), `${index + 1} of ${count}`] as const)}
         onChange={(text) => setQuorum(Number(text))}
       />
-      <AgainSignedIn error={replace.error} then="say how many are enough" />
+      <WayOn refused={replace.refused} then="say how many are enough" />
     </FormDialog>
   );
 };
@@ -180,7 +200,7 @@ export const PastePolicy = ({ onDone, onClose }: Omit<Changing, 'policy'>) => {
         spellCheck={false}
         placeholder={'witness partner witness.example/w1+… https://witness.example\nquorum partner'}
       />
-      <AgainSignedIn error={replace.error} then="replace the policy" />
+      <WayOn refused={replace.refused} then="replace the policy" />
     </FormDialog>
   );
 };

@@ -9,7 +9,7 @@ import {
   streamRef,
 } from '../kernel/index.js';
 import { checkedWitnessPolicy, type WantedWitnessPolicy } from './witness-policy.js';
-import { type WitnessPolicy, witnessPolicyDecider } from './witness-policy.decider.js';
+import { type ReplacingTerms, type WitnessPolicy, witnessPolicyDecider } from './witness-policy.decider.js';
 
 /** What a change of the policy is judged by. */
 export interface WitnessDestinations {
@@ -32,19 +32,20 @@ export class WitnessPolicies {
 
   /**
    * Replaces it as a whole. Each difference is sealed.
-   * @param canWeaken false for a session that was left open; whoever has none is an operator
-   * @throws {DomainError} validation_failed naming the field; destination_blocked, param the URL; recent_sign_in_required
+   * @param terms those of an operator unless given
+   * @throws {DomainError} validation_failed naming the field; destination_blocked, param the URL; recent_sign_in_required;
+   * conflict, param `expected_updated_at`
    */
   async replace(
     org: OrgId,
     wanted: WantedWitnessPolicy,
     metadata: CommandMetadata,
-    canWeaken = true,
+    terms: ReplacingTerms = { canWeaken: true },
   ): Promise<WitnessPolicy> {
     const { isProduction } = this.destinations;
     const checked = checkedWitnessPolicy(wanted, isProduction);
     for (const [index, { url }] of checked.witnesses.entries()) await this.requireAllowed(url, index);
-    const command = { type: 'ReplaceWitnessPolicy', data: { org, ...checked, canWeaken }, metadata } as const;
+    const command = { type: 'ReplaceWitnessPolicy', data: { org, ...checked, ...terms }, metadata } as const;
     const { folded } = await this.runner.run(witnessPolicyDecider, org, command, metadata);
     return folded.state;
   }

@@ -14,28 +14,38 @@ export interface WitnessPolicy {
   readonly updatedAt: Timestamp | null;
 }
 
+/** What a change of the policy must not do. */
+export interface ReplacingTerms {
+  /**
+   * Whether it may ask somebody no more, or fewer: from then on the evidence is weaker. False for a session that was left
+   * open (rule PEOPLE-13).
+   */
+  readonly canWeaken: boolean;
+  /** When the policy was changed last as its author read it; null before the first change. Left out, any is replaced. */
+  readonly expectedUpdatedAt?: Timestamp | null;
+}
+
 export interface ReplaceWitnessPolicy {
   readonly type: 'ReplaceWitnessPolicy';
-  readonly data: {
+  readonly data: ReplacingTerms & {
     readonly org: OrgId;
     readonly quorum: number;
     readonly witnesses: readonly NamedWitness[];
-    /**
-     * Whether it may ask somebody no more, or fewer: from then on the evidence is weaker. False for a session that was left
-     * open (rule PEOPLE-13).
-     */
-    readonly canWeaken: boolean;
   };
   readonly metadata: CommandMetadata;
 }
 
 const decide = (
-  { data: { org, quorum, witnesses, canWeaken }, metadata: { now: at } }: ReplaceWitnessPolicy,
+  { data: { org, quorum, witnesses, ...terms }, metadata: { now: at } }: ReplaceWitnessPolicy,
   state: WitnessPolicy,
 ): readonly WitnessPolicyEvent[] => {
   const removed = state.witnesses.filter((known) => !witnesses.some((wanted) => isSame(known, wanted)));
   const added = witnesses.filter((wanted) => !state.witnesses.some((known) => isSame(known, wanted)));
-  if (!canWeaken && (removed.length > 0 || quorum < state.quorum)) throw new DomainError('recent_sign_in_required');
+  // Whoever sends the same again has it answered again: it is so already.
+  if (removed.length + added.length > 0 || quorum !== state.quorum) requireAsRead(terms, state);
+  if (!terms.canWeaken && (removed.length > 0 || quorum < state.quorum)) {
+    throw new DomainError('recent_sign_in_required');
+  }
   return [
     ...removed.map((known): WitnessPolicyEvent => ({ type: 'WitnessRemoved', data: { org, ...named(known), at } })),
     ...added.map((wanted): WitnessPolicyEvent => ({ type: 'WitnessAdded', data: { org, ...named(wanted), at } })),
@@ -43,6 +53,15 @@ const decide = (
       ? []
       : [{ type: 'WitnessPolicyChanged', data: { org, quorum, at } } satisfies WitnessPolicyEvent]),
   ];
+};
+
+const requireAsRead = ({ expectedUpdatedAt: expected }: ReplacingTerms, { updatedAt }: WitnessPolicy): void => {
+  if (expected === undefined || expected === updatedAt) return;
+  throw new DomainError('conflict', {
+    param: 'expected_updated_at',
+    message:
+      'The policy is not the one of expected_updated_at: it has changed since you read it. Read it again and decide anew.',
+  });
 };
 
 const isSame = (one: NamedWitness, other: NamedWitness): boolean =>
