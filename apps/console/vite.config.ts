@@ -34,7 +34,8 @@ export default defineConfig({
   // For libs/crypto, of which the check of a deed takes what reads a proof: nothing is inflated.
   resolve: {
     alias: { ...PLATFORM, 'node:zlib': browserFile('absent') },
-    conditions: ['source', ...defaultClientConditions] },
+    conditions: ['source', ...defaultClientConditions],
+  },
   build: {
     target: BROWSERS,
     cssTarget: BROWSERS,

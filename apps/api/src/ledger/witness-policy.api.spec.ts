@@ -174,6 +174,8 @@ describe('whoever says which policy was read', () => {
   });
 });
 
+/** An expression for the slashes at an end took eleven seconds for them. */
+const SLASHES = `https://one.example${'/'.repeat(60_000)}x`;
 const LOG_KEY = encodeVkey(vkeyOf('log', SIGNATURE_TYPE.ed25519, SigningKey.generate().publicKey.bytes));
 const [ONE, TWO] = [witness('one'), witness('two')];
 
@@ -196,6 +198,8 @@ describe('a policy of witnesses is refused', () => {
     ['two at one URL', [ONE, { ...TWO, url: `${ONE.url}/` }], 1, 'witnesses[1].url', 'is the URL of witnesses[0]'],
     ['plain text', [{ ...ONE, url: 'http://one.example' }], 1, 'witnesses[0].url', 'must begin with https://'],
     ['a query', [{ ...ONE, url: 'https://one.example/?a' }], 1, 'witnesses[0].url', 'must have no query'],
+    ['an address of many slashes', [{ ...ONE, url: SLASHES }], 1, 'witnesses[0].url', 'at most 2048 characters'],
+    ['a key name that no file can hold', [{ ...ONE, vkey: ed25519('a\x7fb') }], 1, 'witnesses[0].vkey', 'control'],
     ['a name with a space', [{ ...ONE, name: 'a b' }], 1, 'witnesses[0].name', 'without spaces'],
     ['the name of no quorum', [{ ...ONE, name: 'none' }], 1, 'witnesses[0].name', 'must not be none'],
     ['a quorum above their number', [ONE, TWO], 3, 'quorum', 'at most the number of witnesses, 2'],
