@@ -45,9 +45,14 @@ export const bytesOf = (draft: Draft): Buffer => {
 
 /** Who ends after a whole request is taken for gone and gets no answer: only one that was cut off gets its 400. */
 export const isCutOff = (draft: Draft): boolean => {
-  const [, promised] = draft.headers.find(([name]) => name.toLowerCase() === 'content-length') ?? [];
-  return draft.endsSending && !(Number(promised) <= (bodyOf(draft)?.byteLength ?? 0));
+  const sentBytes = bodyOf(draft)?.byteLength ?? 0;
+  // Another damage has taken the chunks away: nothing would ever end the body.
+  if (sentBytes === 0 && headerOf(draft, 'transfer-encoding') === 'chunked') return true;
+  return draft.endsSending && !(Number(headerOf(draft, 'content-length')) <= sentBytes);
 };
+
+const headerOf = ({ headers }: Draft, name: string): string | undefined =>
+  headers.find(([other]) => other.toLowerCase() === name)?.[1];
 
 export const withHeader = (draft: Draft, name: string, ...values: readonly string[]): Draft => {
   const others = draft.headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
