@@ -348,7 +348,7 @@ describe('a server that knows its users', () => {
   ])('is reported as untrusted if it is one of several nodes and its certificate %s', async (_, tls, words) => {
     const node = await start({ tls });
     const hosts = `127.0.0.1:${node.port},127.0.0.1:${node.port}`;
-    const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 5_000 });
+    const store = open({ url: `esdb://a:b@${hosts}?tlsCAFile=${join(folder, 'ca.crt')}`, deadlineMs: 8_000 });
     const asked = expect(store.head()).rejects;
     await asked.toThrow(`the certificate of 127.0.0.1:${node.port} is not accepted: `);
     await asked.toThrow(words);
