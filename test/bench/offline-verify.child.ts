@@ -1,14 +1,26 @@
-/** `make PATH DEEDS` writes a bundle; `verify PATH THREADS` verifies it and prints how fast that was and what it took. */
+/**
+ * `make PATH DEEDS FORMAT` writes a bundle, of format 2 with the checkpoint that covers it; `verify PATH THREADS FORMAT`
+ * verifies it and prints how fast that was and what it took.
+ */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   canonicalBytes,
+  type CoveringCheckpoint,
   deedLineBytes,
   digestOf,
+  ed25519NoteSigner,
   encodeBase64url,
+  encodeCheckpoint,
+  formatNote,
+  hashesInMemory,
+  leafHash,
+  ledgerRange,
+  rootOf,
   sealInput,
   type SealedDeed,
+  signNote,
   startOfChain,
   verifyBundle,
   writeBundle,
@@ -36,10 +48,25 @@ const chainOf = (count: number): SealedDeed[] => {
   return deeds;
 };
 
-const make = async (path: string, count: number): Promise<void> => {
+const WITH_CHECKPOINT = '2';
+/** Its own key would be another one; here one is as good. */
+const LOG = ed25519NoteSigner(`governance.example/ledger/${ORG}`, KEY);
+
+const checkpointOver = async (deeds: readonly SealedDeed[]): Promise<CoveringCheckpoint> => {
+  const size = deeds.length;
+  const leaves = deeds.map(({ seal: { bodyHash } }) => leafHash(Buffer.from(bodyHash.slice('sha256:'.length), 'hex')));
+  const text = encodeCheckpoint({ origin: LOG.vkey.keyName, size, root: rootOf(leaves) });
+  const range = await ledgerRange(hashesInMemory(leaves), { first: 1, last: size, size });
+  return { note: formatNote(signNote(text, [LOG])), range };
+};
+
+const make = async (path: string, count: number, format: string): Promise<void> => {
   const deeds = chainOf(count);
   const deedsBytes = deeds.reduce((sum, { seq, body }) => sum + deedLineBytes(seq, body.length), 0);
-  await pipeline(Readable.from(writeBundle({ ...contentOf(deeds), deedsBytes })), createWriteStream(path));
+  const additions =
+    format === WITH_CHECKPOINT ? { additions: { checkpoint: await checkpointOver(deeds), evidence: null } } : {};
+  const content = { ...contentOf(deeds), deedsBytes, ...additions };
+  await pipeline(Readable.from(writeBundle(content)), createWriteStream(path));
 };
 
 /** The first signatures of a bundle. */
@@ -59,17 +86,20 @@ const signaturesOf = async (path: string): Promise<Signed[]> => {
   return signed;
 };
 
-const measure = async (path: string, threads: number): Promise<void> => {
+const measure = async (path: string, threads: number, format: string): Promise<void> => {
   const signed = await signaturesOf(path);
   const before = opensslPerSecond(signed);
   const begun = performance.now();
-  const { result, deeds } = await verifyBundle(path, { org: ORG, pins: [KEY.publicKey.fingerprint], threads });
+  const checkpointKeys = format === WITH_CHECKPOINT ? { checkpointKeys: [LOG.vkey] } : {};
+  const known = { org: ORG, pins: [KEY.publicKey.fingerprint], threads, ...checkpointKeys };
+  const { result, deeds, checkpoint } = await verifyBundle(path, known);
   const seconds = (performance.now() - begun) / 1_000;
   if (result !== 'intact') throw new Error(`the bundle is ${result}`);
+  if (format === WITH_CHECKPOINT && checkpoint === null) throw new Error('the checkpoint was not judged');
   const peakMiB = peakMemoryKiB() / 1_024;
   const openssl = (before + opensslPerSecond(signed)) / 2;
   process.stdout.write(JSON.stringify({ deedsPerSecond: deeds / seconds, opensslPerSecond: openssl, peakMiB }));
 };
 
-const [, , task, path = '', number = ''] = process.argv;
-await (task === 'make' ? make(path, Number(number)) : measure(path, Number(number)));
+const [, , task, path = '', number = '', format = ''] = process.argv;
+await (task === 'make' ? make(path, Number(number), format) : measure(path, Number(number), format));
