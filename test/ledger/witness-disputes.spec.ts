@@ -115,6 +115,33 @@ describe('what a witness holds against a ledger', () => {
     expect(await service.broken.of(org)).toBeNull();
   });
 
+  it('counts although another one was quicker to say that it disagrees', async () => {
+    const org = await scene.organization(3);
+    const xenia = await LyingWitness.start();
+    await asked(org, isWalter(), named('xenia', XENIA, xenia));
+    await service.make(org);
+    // Walter has said that it has more, and is still asked what it shows, when Xenia breaks the ledger.
+    const [showing, shown] = [deferred(), deferred()];
+    walter.lie = (request, response, body) => {
+      if (request.method === 'POST') return hasLarger(99)(request, response, body);
+      showing.resolve();
+      void shown.promise.then(() => response.writeHead(404).end());
+    };
+    xenia.lie = (request, response, body) =>
+      void showing.promise.then(() => {
+        if (request.method === 'POST') scene.bench.clock.ms += 1_000;
+        contradicts(request, response, body);
+      });
+    const [first, second] = await service.asking.begin(org);
+    await second?.done;
+    shown.resolve();
+    await first?.done;
+    expect((await service.broken.of(org))?.reason).toBe('witness_disagrees');
+    await asked(org, isWalter());
+    await xenia.close();
+    await expect(lookAgain(org)).rejects.toThrow(LedgerInconsistent);
+  });
+
   it('is nothing where it was removed while it was asked', async () => {
     const org = await scene.organization(3);
     await asked(org, isWalter());

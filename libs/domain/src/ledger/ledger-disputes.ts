@@ -8,7 +8,7 @@ import type { WitnessDispute, WitnessDisputes, WitnessStandings } from './witnes
 
 export interface LedgerDisputesParts {
   readonly disputes: Pick<WitnessDisputes, 'of'>;
-  readonly standings: Pick<WitnessStandings, 'resume'>;
+  readonly standings: Pick<WitnessStandings, 'of' | 'resume'>;
   readonly policies: Pick<WitnessPolicies, 'of'>;
   readonly keys: Pick<CheckpointSigningKeys, 'list'>;
   readonly trees: Pick<LedgerTrees, 'grownTo'>;
@@ -22,15 +22,18 @@ export class LedgerDisputes {
 
   /**
    * Whether any of it still stands against the ledger of so many deeds: a checkpoint of ours that it does not continue,
-   * whenever it was shown, or the word of a witness that is still asked and has a larger one. A word counts in the break
-   * that it began or came into: before that, somebody has looked. What nobody can prove any more, the witness is asked anew.
+   * whenever it was shown, or the word of a witness that is still asked and has a larger one. A word counts until somebody
+   * has looked: as long as its witness stands as one that disagrees, and where a process ended before it said so, from the
+   * beginning of the break on. What nobody can prove any more, the witness is asked anew.
    * @param since of the break
    */
   async stand(org: OrgId, origin: string, { size, since }: Pick<BrokenLedger, 'size' | 'since'>): Promise<boolean> {
     const { witnesses } = await this.parts.policies.of(org);
+    const standings = await this.parts.standings.of(org, origin);
     for (const dispute of await this.parts.disputes.of(org, origin)) {
       const isAsked = witnesses.some(({ witness }) => witness === dispute.witness);
-      if (isAsked && dispute.at >= since && (dispute.theirSize ?? 0) > size) return true;
+      const isOpen = standings.get(dispute.witness)?.result === 'disagrees' || dispute.at >= since;
+      if (isAsked && isOpen && (dispute.theirSize ?? 0) > size) return true;
       if (await this.isProvenAgainst(org, origin, size, dispute)) return true;
     }
     return false;
