@@ -212,6 +212,18 @@ export class PeopleBench {
     return browser;
   }
 
+  /** What is done while this service’s clock is ahead. */
+  async later<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.deployment;
+    const now = clock.nowMs.bind(clock);
+    const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
+    try {
+      return await work();
+    } finally {
+      moved.mockRestore();
+    }
+  }
+
   async close(): Promise<void> {
     const { database, stateDir, server, worker, projector } = this.parts;
     worker.takeUpNothingMore();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { encodeVkey, MlDsa44SigningKey, parsePolicy, SIGNATURE_TYPE, SigningKey, vkeyOf } from '#libs/crypto';
 import { decodeEvent, streamOf } from '#libs/domain/kernel';
 import type { WitnessPolicyEvent } from '#libs/domain/ledger';
@@ -28,17 +28,6 @@ const read = async () => (await owner.get(PATH)).json;
 const events = async (): Promise<readonly WitnessPolicyEvent[]> => {
   const recorded = await bench.deployment.database.store.readStream(streamOf('ledgerwitnesses', bench.org));
   return recorded.map((event) => decodeEvent<WitnessPolicyEvent>(event).event);
-};
-/** What is done while this service’s clock is ahead. */
-const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result> => {
-  const { clock } = bench.deployment;
-  const now = clock.nowMs.bind(clock);
-  const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
-  try {
-    return await work();
-  } finally {
-    moved.mockRestore();
-  }
 };
 const NEVER_ASKED = { state: 'never_asked', size: null, at: null, detail: null };
 
@@ -127,23 +116,25 @@ describe('who is asked no more, or how many fewer are enough, says an owner who 
     ['no witness at all', { quorum: 0, witnesses: [] }],
   ])('%s', async (_, weaker) => {
     const before = await read();
-    expect(await later(10 * MINUTE, () => put(weaker))).toMatchObject(TOO_OLD);
+    expect(await bench.later(10 * MINUTE, () => put(weaker))).toMatchObject(TOO_OLD);
     expect(await read()).toEqual(before);
-    expect(await later(9 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
+    expect(await bench.later(9 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
     // It is so already.
-    expect(await later(11 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
+    expect(await bench.later(11 * MINUTE, () => put(weaker))).toMatchObject({ status: 200 });
   });
 
   it('also as a policy file', async () => {
     const text = `witness kept ${kept.vkey} ${kept.url}\nquorum kept\n`;
-    expect(await later(10 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject(TOO_OLD);
-    expect(await later(9 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject({ status: 200 });
+    expect(await bench.later(10 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject(TOO_OLD);
+    expect(await bench.later(9 * MINUTE, () => put(text, { 'Content-Type': 'text/plain' }))).toMatchObject({
+      status: 200,
+    });
   });
 
   it('and whoever adds one, or has more of them be enough, may have signed in long ago', async () => {
     const more = { quorum: 2, witnesses: [kept, other, third] };
-    expect(await later(11 * MINUTE, () => put(more))).toMatchObject({ status: 200 });
-    expect(await later(11 * MINUTE, () => put({ ...more, quorum: 3 }))).toMatchObject({ status: 200 });
+    expect(await bench.later(11 * MINUTE, () => put(more))).toMatchObject({ status: 200 });
+    expect(await bench.later(11 * MINUTE, () => put({ ...more, quorum: 3 }))).toMatchObject({ status: 200 });
   });
 });
 
@@ -155,15 +146,15 @@ describe('whoever says which policy was read', () => {
   it('replaces no other one, and may send the same again', async () => {
     await put({ quorum: 0, witnesses: [] });
     const { updated_at: before } = await read();
-    expect(await later(1_000, () => expecting(before, [one]))).toMatchObject({ status: 200 });
-    const { json, status, error } = await later(2_000, () => expecting(before, [one, two]));
+    expect(await bench.later(1_000, () => expecting(before, [one]))).toMatchObject({ status: 200 });
+    const { json, status, error } = await bench.later(2_000, () => expecting(before, [one, two]));
     expect([status, error['code'], error['param']]).toEqual([409, 'conflict', 'expected_updated_at']);
     expect(json['updated_at']).toBeUndefined();
-    expect((await later(2_000, () => expecting(before, [one]))).status).toBe(200);
+    expect((await bench.later(2_000, () => expecting(before, [one]))).status).toBe(200);
     expect((await expecting(null, [two])).status).toBe(409);
     const { updated_at: now, witnesses } = await read();
     expect(witnesses).toMatchObject([one]);
-    expect((await later(3_000, () => expecting(now, [one, two]))).status).toBe(200);
+    expect((await bench.later(3_000, () => expecting(now, [one, two]))).status).toBe(200);
   });
 
   it('has read it in an answer', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { challengeOf, passkeyAt, signInBy } from '../../../../test/support/passkey-scene.js';
 import { type Browser, PeopleBench } from '../../../../test/support/people-bench.js';
 import { SoftAuthenticator } from '../../../../test/support/soft-authenticator.js';
@@ -16,36 +16,24 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-/** What is done while this service’s clock is ahead. */
-const later = async <Result>(ms: number, work: () => Promise<Result>): Promise<Result> => {
-  const { clock } = bench.deployment;
-  const now = clock.nowMs.bind(clock);
-  const moved = vi.spyOn(clock, 'nowMs').mockImplementation(() => now() + ms);
-  try {
-    return await work();
-  } finally {
-    moved.mockRestore();
-  }
-};
-
 describe('that approvals need no passkey any more is said by an owner who signed in less than ten minutes ago', () => {
   const set = (signed: boolean, change: object = {}) =>
     owner.send('PATCH', '/v1/org', { approvals: { signed }, ...change });
 
   it('and not by a session that was left open', async () => {
-    expect(await later(11 * MINUTE, () => set(true))).toMatchObject({ status: 200 });
-    expect(await later(10 * MINUTE, () => set(false, { name: 'Changed with it' }))).toMatchObject(TOO_OLD);
+    expect(await bench.later(11 * MINUTE, () => set(true))).toMatchObject({ status: 200 });
+    expect(await bench.later(10 * MINUTE, () => set(false, { name: 'Changed with it' }))).toMatchObject(TOO_OLD);
     const { json } = await owner.send('GET', '/v1/org');
     expect(json).toMatchObject({ approvals: { signed: true } });
     expect(json['name']).not.toBe('Changed with it');
     expect(
-      await later(11 * MINUTE, () => owner.send('PATCH', '/v1/org', { approvals: { mail: 'review_only' } })),
+      await bench.later(11 * MINUTE, () => owner.send('PATCH', '/v1/org', { approvals: { mail: 'review_only' } })),
     ).toMatchObject({
       status: 200,
     });
-    expect(await later(9 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
+    expect(await bench.later(9 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
     // It is off already.
-    expect(await later(11 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
+    expect(await bench.later(11 * MINUTE, () => set(false))).toMatchObject({ status: 200 });
   });
 });
 
@@ -55,16 +43,18 @@ describe('a passkey is registered by who signed in less than ten minutes ago', (
   it('neither asked for nor sent later', async () => {
     const person = await bench.member(owner, 'late@example.com', 'viewer');
     // Which also ends what was asked before it, so what is sent below is asked for after it.
-    expect(await later(9 * MINUTE, () => person.post('/v1/passkeys/options'))).toMatchObject({ status: 200 });
+    expect(await bench.later(9 * MINUTE, () => person.post('/v1/passkeys/options'))).toMatchObject({ status: 200 });
     const asked = await person.post('/v1/passkeys/options');
-    expect(await later(10 * MINUTE, () => person.post('/v1/passkeys/options'))).toMatchObject(TOO_OLD);
-    expect(await later(10 * MINUTE, () => passkeyAt(person, device(), { name: 'Late', asked }))).toMatchObject(TOO_OLD);
+    expect(await bench.later(10 * MINUTE, () => person.post('/v1/passkeys/options'))).toMatchObject(TOO_OLD);
+    expect(await bench.later(10 * MINUTE, () => passkeyAt(person, device(), { name: 'Late', asked }))).toMatchObject(
+      TOO_OLD,
+    );
     expect(await passkeyAt(person, device(), { name: 'In time', asked })).toMatchObject({ status: 201 });
   });
 
   it('and whoever switches organizations has not signed in by it', async () => {
     const person = await bench.member(owner, 'switcher@example.com', 'viewer');
-    await later(11 * MINUTE, async () => {
+    await bench.later(11 * MINUTE, async () => {
       expect(await person.post('/v1/auth/switch-org', { org: bench.org })).toMatchObject({ status: 200 });
       person.csrf = person.cookie('csrf') ?? null;
       expect(await person.post('/v1/passkeys/options')).toMatchObject(TOO_OLD);
@@ -76,7 +66,7 @@ describe('a passkey is registered by who signed in less than ten minutes ago', (
     const own = device();
     expect(await passkeyAt(person, own, { name: 'First' })).toMatchObject({ status: 201 });
     const browser = bench.browser('198.51.100.1');
-    await later(30 * MINUTE, async () => {
+    await bench.later(30 * MINUTE, async () => {
       expect(await signInBy(browser, own)).toMatchObject({ status: 200 });
       expect(await passkeyAt(browser, device(), { name: 'Second' })).toMatchObject({ status: 201 });
     });
@@ -88,12 +78,12 @@ describe('a challenge', () => {
     const person = await bench.member(owner, 'slow@example.com', 'viewer');
     const own = device();
     const asked = await person.post('/v1/passkeys/options');
-    const slow = await later(5 * MINUTE, () => passkeyAt(person, own, { name: 'Slow', asked }));
+    const slow = await bench.later(5 * MINUTE, () => passkeyAt(person, own, { name: 'Slow', asked }));
     expect(slow).toMatchObject({ status: 400, error: { code: 'passkey_invalid' } });
     expect(await passkeyAt(person, own, { name: 'Quick' })).toMatchObject({ status: 201 });
     const browser = bench.browser('198.51.100.2');
     const entering = await browser.post('/v1/auth/passkey/options');
-    const late = await later(5 * MINUTE, () => signInBy(browser, own, { asked: entering }));
+    const late = await bench.later(5 * MINUTE, () => signInBy(browser, own, { asked: entering }));
     expect(late).toMatchObject({ status: 400, error: { code: 'passkey_invalid' } });
   });
 
@@ -102,7 +92,7 @@ describe('a challenge', () => {
     const browser = bench.browser('198.51.100.3');
     const asked = await browser.post('/v1/auth/passkey/options');
     expect(challengeOf(asked)).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    await later(6 * MINUTE, () => browser.post('/v1/auth/passkey/options'));
+    await bench.later(6 * MINUTE, () => browser.post('/v1/auth/passkey/options'));
     const over = { challengeHash: Buffer.alloc(32), purpose: 'sign_in', holder: '' } as const;
     expect(await challenges.take(over, 0)).toBe(false);
   });
