@@ -11,10 +11,4 @@ export {
   type ReadBackPlan,
   readBackTermsOf,
 } from './rest-read-back.js';
-export {
-  buildRestRequest,
-  previewOfRestRequest,
-  type RestRequest,
-  restRequestFacts,
-  sensitiveValuesOf,
-} from './rest-request.js';
+export { buildRestRequest, previewOfRestRequest, restRequestFacts, sensitiveValuesOf } from './rest-request.js';

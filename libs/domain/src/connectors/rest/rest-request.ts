@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
 import type { ArgumentFault, RequestFacts, RequestPreview } from '../connector-driver.port.js';
+import type { HttpRequest } from '../http-request.js';
 import { argumentsFault } from './rest-arguments.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
 import { isHeaderValue } from '../header-names.js';
@@ -15,24 +16,8 @@ import {
 } from './rest-paths.js';
 import { isWellFormedInQuery, queryParametersOf, textOf } from './rest-query.js';
 
-/** A request without its credential, which is added last (rule REST-9). */
-export interface RestRequest {
-  readonly method: RestTool['method'];
-  /** `https://api.example.com`: scheme, host and port as they are dialled. */
-  readonly origin: string;
-  /** With the path of `base_url` in front; never a query. */
-  readonly path: string;
-  /** Encoded, without the question mark; empty when there is none. */
-  readonly query: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** JSON text; null when the tool sends no body. */
-  readonly body: string | null;
-  /** Values of arguments marked `sensitive`: the redactor's, never an error's or a log's. */
-  readonly sensitive: readonly JsonValue[];
-}
-
 export type BuiltRequest =
-  { readonly ok: true; readonly request: RestRequest } | { readonly ok: false; readonly fault: ArgumentFault };
+  { readonly ok: true; readonly request: HttpRequest } | { readonly ok: false; readonly fault: ArgumentFault };
 
 const USER_AGENT = 'Service-Connectors/1.0';
 const ACTION_ID_HEADER = 'Service-Action-Id';

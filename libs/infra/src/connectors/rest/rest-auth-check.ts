@@ -2,7 +2,7 @@ import { type CheckFinding, failedCheck, passedCheck, skippedCheck } from '#libs
 import type { RestConfig, RestTool } from '#libs/domain/connectors/rest';
 import type { ErrorCode } from '#libs/domain/kernel';
 
-import type { EndedCall } from './rest-observation.js';
+import type { EndedCall } from '../http-caller.js';
 
 /** The test request of a config as the tool that it would be; null where it names none. */
 export const testToolOf = ({ test }: RestConfig): RestTool | null =>

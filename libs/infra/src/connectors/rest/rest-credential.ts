@@ -1,22 +1,7 @@
-import type { LiveConnector, OpenedSecret } from '#libs/domain/connectors';
+import type { OpenedSecret } from '#libs/domain/connectors';
 import type { RestConfig } from '#libs/domain/connectors/rest';
 
-/** How an opened credential joins the request: the last thing added, the first thing dropped. */
-export interface AppliedCredential {
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** One encoded `name=value`; null when the credential is no query parameter. */
-  readonly query: readonly [name: string, encodedValue: string] | null;
-  /** Everything the answer must not repeat. */
-  readonly secrets: readonly string[];
-}
-
-export const NO_CREDENTIAL: AppliedCredential = { headers: [], query: null, secrets: [] };
-
-/** A config that asks for none uses none, also when one is stored; another kind than asked for is as good as none. */
-export const needsCredential = (config: RestConfig): boolean => config.auth.kind !== 'none';
-
-export const hasFittingCredential = (config: RestConfig, connector: LiveConnector): boolean =>
-  connector.credential?.kind === config.auth.kind;
+import { type AppliedCredential, NO_CREDENTIAL } from '../applied-credential.js';
 
 /** Strings cannot be zeroed, so they are made as late as possible and kept by nobody: the secret's own bytes are destroyed. */
 export const applyCredential = (config: RestConfig, secret: OpenedSecret): AppliedCredential => {

@@ -1,20 +1,14 @@
 import { canonicalize, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
-import type { CallOutcome, ComparedValues, Observation } from '#libs/domain/connectors';
+import type { ComparedValues, Observation } from '#libs/domain/connectors';
 import { type ConfirmedTool, judgeAnswer, judgeFailure, type ReadBackPlan } from '#libs/domain/connectors/rest';
 import type { EgressResponse } from '#libs/infra/egress';
 
+import type { EndedCall } from '../http-caller.js';
 import type { Redactor } from '../redactor.js';
 import { showsWholeBody, unredactedResult } from '../http-result.js';
 
 /** A longer value is shown by its digest: what it is part of is kept whole beside it, once. */
 const COMPARED_MAX_CHARACTERS = 4_096;
-
-/** A call when it has ended. */
-export interface EndedCall {
-  readonly outcome: CallOutcome;
-  /** What came, and what hides the call's secrets in it; null when no whole answer came. */
-  readonly answer: { readonly response: EgressResponse; readonly redactor: Redactor } | null;
-}
 
 /** Which write was read back, and what was expected. */
 export interface Confirmation {

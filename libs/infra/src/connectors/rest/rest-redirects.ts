@@ -1,24 +1,11 @@
 import { isAllowedPath, type RestConfig, type RestTool } from '#libs/domain/connectors/rest';
 import type { EgressResponse } from '#libs/infra/egress';
 
+import type { RedirectDecision, RequestTarget } from '../http-caller.js';
+
 /** Hops of one call (rule REST-11). */
 const MAX_REDIRECTS = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
-
-/** Where a request goes: the origin never changes, `path` and `query` do. */
-export interface RequestTarget {
-  readonly origin: string;
-  readonly path: string;
-  readonly query: string;
-}
-
-export type RedirectDecision =
-  /** The answer is the answer. */
-  | { readonly kind: 'none' }
-  | { readonly kind: 'follow'; readonly target: RequestTarget }
-  /** It leads where the connector may not go. */
-  | { readonly kind: 'blocked' }
-  | { readonly kind: 'too_many' };
 
 /**
  * Reads follow, within the same scheme, host and port; writes never do (rule REST-11). A hop carries the credential, so
