@@ -1,5 +1,5 @@
 import { DomainError } from '../kernel/index.js';
-import { authKindOf } from './connector.decider.js';
+import { credentialKindOf } from './connector-types.js';
 import type { LiveConnector } from './connector.state.js';
 import {
   type CheckFinding,
@@ -58,8 +58,13 @@ const configFinding = ({ type, config }: LiveConnector, settings: ConnectorTypeS
 };
 
 const credentialFinding = async (connector: LiveConnector, vault: CommonCheckParts['vault']): Promise<CheckFinding> => {
-  const wanted = authKindOf(connector);
-  if (wanted === 'none') return skippedCheck('The config asks for no credential: auth.kind is none.');
+  const wanted = credentialKindOf(connector);
+  if (wanted === 'none') {
+    const why = Object.hasOwn(connector.config, 'auth')
+      ? 'The config asks for no credential: auth.kind is none.'
+      : 'A connector of this type takes no credential.';
+    return skippedCheck(why);
+  }
   const store = `Store a credential of kind ${wanted}, in the Console or with PUT /v1/connectors/{id}/credentials.`;
   const { credential, org, id } = connector;
   if (credential === null) return failedCheck(`No credential is stored, and the config asks for one.`, store);

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 
 import type { ConnectorId, WitnessLevel } from '../kernel/index.js';
 import type { ConfigSchema } from './config-schema.js';
-import type { ConnectorType } from './connector.events.js';
+import type { ConnectorType, CredentialKind } from './connector.events.js';
 import type { ArgumentFault, SideEffect } from './connector-driver.port.js';
 import type { CREDENTIAL_FIELDS } from './credential.js';
 
@@ -24,6 +24,22 @@ export interface ConnectorTypeRules {
   readonly addressKey: string;
   /** Where its calls go: judged by the egress rules at creation and at every dial. */
   readonly destinationsOf: (config: JsonObject) => readonly string[];
+  /**
+   * The kind of credential that every connector of the type takes. Absent where the config says it in `auth.kind`, and for
+   * a type that takes none.
+   */
+  readonly credentialKind?: CredentialKind;
+  /**
+   * Asked of every text in a credential as it was sent, whatever its kind and its field, before anything else of it is
+   * judged: for types that must never hold certain secrets.
+   * @throws {DomainError} a code of the type's own
+   */
+  readonly refuseSecret?: (text: string) => void;
+  /**
+   * Refuses a credential of the right kind that does not fit the type or the config, before anything of it is stored.
+   * @throws {DomainError} validation_failed, param `secret.<field>`
+   */
+  readonly checkCredential?: (config: JsonObject, values: ReadonlyMap<string, string>) => void;
   /** The change log that witnesses the calls of a connector. Absent for a type whose systems have none. */
   readonly changeLogOf?: (connector: ConnectorId, config: JsonObject) => ChangeLogPlace;
 }

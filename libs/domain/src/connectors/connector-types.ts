@@ -2,6 +2,7 @@ import { type Digest, digestOfJson, type JsonObject, type JsonValue } from '#lib
 
 import { DomainError } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
+import { type Credential, readCredential } from './credential.js';
 import type { LiveConnector } from './connector.state.js';
 import type { CatalogueEntry, ChangeLogPlace, ConnectorTypeRules, ConnectorTypeSettings } from './connector-type.js';
 import { BRIDGE_FOR_STDIO } from './mcp/mcp-keys.js';
@@ -48,6 +49,38 @@ export const changeLogOf = ({
   config,
 }: Pick<LiveConnector, 'id' | 'type' | 'config'>): ChangeLogPlace | null =>
   RULES[type]?.changeLogOf?.(id, config) ?? null;
+
+/** The kind of credential that a connector takes: its type's own, or what `auth.kind` of its config says; `none` for neither. */
+export const credentialKindOf = ({ type, config }: Pick<LiveConnector, 'type' | 'config'>): string =>
+  RULES[type]?.credentialKind ?? authKindOf(config);
+
+const authKindOf = ({ auth }: JsonObject): string => {
+  if (auth === null || typeof auth !== 'object' || Array.isArray(auth)) return 'none';
+  return typeof auth['kind'] === 'string' ? auth['kind'] : 'none';
+};
+
+/** Whether it is the type that says which kind its connectors take, and not each config. */
+export const isKindOfType = (type: ConnectorType): boolean => RULES[type]?.credentialKind !== undefined;
+
+/**
+ * Reads a credential for a connector. A secret that its type must never hold is refused first, wherever it stands.
+ * @throws {DomainError} validation_failed with param `kind`, `secret` or `secret.<field>`; what the type refuses
+ */
+export const readCredentialFor = (
+  connector: LiveConnector,
+  { kind, secret }: { readonly kind: string; readonly secret: JsonValue | undefined },
+): Credential => {
+  const { refuseSecret, checkCredential } = RULES[connector.type] ?? {};
+  if (refuseSecret !== undefined) for (const text of textsIn(secret)) refuseSecret(text);
+  const credential = readCredential(kind, secret);
+  if (kind === credentialKindOf(connector)) checkCredential?.(connector.config, credential.values);
+  return credential;
+};
+
+const textsIn = (value: JsonValue | undefined): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+};
 
 export interface StoredConfig {
   readonly config: JsonObject;

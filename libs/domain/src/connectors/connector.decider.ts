@@ -2,6 +2,7 @@ import { type Decider, DomainError } from '../kernel/index.js';
 import type { CheckedConfig, ConnectorCommand } from './connector.commands.js';
 import type { ConnectorEvent } from './connector.events.js';
 import { type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
+import { credentialKindOf, isKindOfType } from './connector-types.js';
 import { acceptedTools, afterAccepted, afterRecorded, type RecordedTools, recordedTools } from './discovered-tools.js';
 
 type DataOf<Type extends ConnectorCommand['type']> = Extract<ConnectorCommand, { type: Type }>['data'];
@@ -86,21 +87,14 @@ const toolsToRecord = (
   return recordedTools(list, { before: discovered, after: since.listDigest, rule, at });
 };
 
-/** The credential travels the way `auth.kind` says, so it must be of that kind (rule CON-3). */
+/** The credential must be of the kind that the type, or `auth.kind` of the config, asks for (rule CON-3). */
 const requireFittingKind = (kind: string, state: LiveConnector): void => {
-  const expected = authKindOf(state);
+  const expected = credentialKindOf(state);
   if (kind === expected) return;
-  throw new DomainError('validation_failed', {
-    param: 'kind',
-    message: `The connector's config asks for credentials of kind ${expected}. Send that kind, or change auth.kind first.`,
-  });
-};
-
-/** Every type that takes credentials says so in `auth.kind` of its config. */
-export const authKindOf = ({ config }: LiveConnector): string => {
-  const auth = config['auth'];
-  if (auth === null || typeof auth !== 'object' || Array.isArray(auth)) return 'none';
-  return typeof auth['kind'] === 'string' ? auth['kind'] : 'none';
+  const message = isKindOfType(state.type)
+    ? `A connector of type ${state.type} takes credentials of kind ${expected}. Send that kind.`
+    : `The connector's config asks for credentials of kind ${expected}. Send that kind, or change auth.kind first.`;
+  throw new DomainError('validation_failed', { param: 'kind', message });
 };
 
 const evolve = (state: ConnectorState, event: ConnectorEvent): ConnectorState => {

@@ -1,4 +1,4 @@
-import { authKindOf } from './connector.decider.js';
+import { credentialKindOf } from './connector-types.js';
 import type { LiveConnector } from './connector.state.js';
 
 /**
@@ -14,6 +14,6 @@ export const isLookOwed = (connector: LiveConnector): boolean => {
 
 /** Without a credential of the kind that the config asks for nothing is sent. */
 const canBeAsked = (connector: LiveConnector): boolean => {
-  const kind = authKindOf(connector);
+  const kind = credentialKindOf(connector);
   return kind === 'none' || connector.credential?.kind === kind;
 };

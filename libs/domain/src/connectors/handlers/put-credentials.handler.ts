@@ -6,8 +6,7 @@ import { DomainError, streamOf } from '../../kernel/index.js';
 import { connectorDecider } from '../connector.decider.js';
 import { connectorStreamId, type LiveConnector } from '../connector.state.js';
 import { ConnectorStreams } from '../connector-streams.js';
-import { changeLogOf } from '../connector-types.js';
-import { readCredential } from '../credential.js';
+import { readCredentialFor } from '../connector-types.js';
 import { type StoredSecret, Vault } from '../vault.port.js';
 import { PutCredentials } from './connector.messages.js';
 import { ToolDiscovery } from './tool-discovery.js';
@@ -23,13 +22,13 @@ export class PutCredentialsHandler implements ICommandHandler<PutCredentials> {
   /**
    * Writes the rows first, inert, and then the event that names them. The version before stays until the sweeper finds
    * it, because a call may be about to open it.
-   * @throws {DomainError} not_found; validation_failed, param `kind`, `secret` or `secret.<field>`; vault_unavailable
+   * @throws {DomainError} not_found; validation_failed, param `kind`, `secret` or `secret.<field>`; what the type refuses;
+   * vault_unavailable
    */
   async execute({ address, credential, metadata }: PutCredentials): Promise<LiveConnector> {
     const { org, name, connector } = address;
     const live = await this.connectors.live(address);
-    const { facts, values } = readCredential(credential.kind, credential.secret);
-    requireWitnessRole(live, values);
+    const { facts, values } = readCredentialFor(live, credential);
     const version = sha256Hex(`service/credential-version/v1\n${metadata.commandId}`).slice(0, 32);
     const data = { connector, credential: { ...facts, version } };
     const command = { type: 'PutCredentials' as const, data, metadata };
@@ -59,14 +58,3 @@ export class PutCredentialsHandler implements ICommandHandler<PutCredentials> {
     }
   }
 }
-
-/** A change log is read by a role of its own, because one that may replicate reads everything. */
-const requireWitnessRole = (live: LiveConnector, values: ReadonlyMap<string, string>): void => {
-  if (changeLogOf(live)?.isWanted !== true || values.has(WITNESS_ROLE)) return;
-  throw new DomainError('validation_failed', {
-    param: `secret.${WITNESS_ROLE}`,
-    message: `secret.${WITNESS_ROLE} and its password are required, because the config has witness.enabled: the change log is read by a role of its own.`,
-  });
-};
-
-const WITNESS_ROLE = 'witness_username';
