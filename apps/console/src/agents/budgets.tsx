@@ -18,10 +18,7 @@ export const AgentBudgets = ({ agent }: { readonly agent: WithBudgets }) => {
     <div className={styles['budgets']}>
       {calls === null ? null : <Budget used={usedCalls} limit={calls} unit="calls" />}
       {spend === null ? null : (
-        <>
-          <Budget used={usedSpend} limit={spend.amount} unit={`${spend.currency} (smallest unit)`} />
-          <small className={styles['held']}>Not enforced: no connector reports prices yet.</small>
-        </>
+        <Budget used={usedSpend} limit={spend.amount} unit={`${spend.currency} (smallest unit)`} />
       )}
     </div>
   );

@@ -49,12 +49,7 @@ export const EditAgent = ({ agent, onClose }: { readonly agent: Agent; readonly 
     >
       <LabelsFields rows={labels} error={save.error} onChange={setLabels} />
       <DoubleLabel name={double} />
-      <BudgetFields
-        budgets={budgets}
-        hasSpend={agent.budgets.spend_per_day !== null}
-        error={save.error}
-        onChange={setBudgets}
-      />
+      <BudgetFields budgets={budgets} error={save.error} onChange={setBudgets} />
     </FormDialog>
   );
 };

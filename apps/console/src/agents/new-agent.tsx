@@ -124,7 +124,7 @@ const AgentForm = ({
       />
       <LabelsFields rows={labels} error={error} onChange={setLabels} />
       <DoubleLabel name={double} />
-      <BudgetFields budgets={budgets} hasSpend={false} error={error} onChange={setBudgets} />
+      <BudgetFields budgets={budgets} error={error} onChange={setBudgets} />
       <KeyFields typed={{ livemode, scopes }} error={error} prefix="key." onChange={setKey} />
     </FormDialog>
   );

@@ -1,6 +1,6 @@
 import { faultAt } from '../kernel/errors.ts';
 import { Fault, FieldGroup, TextField } from '../kit/fields.tsx';
-import { Button, Warning } from '../kit/kit.tsx';
+import { Button } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import styles from './agents.module.css';
 import { type LabelRow, newLabel, type TypedBudgets } from './written.ts';
@@ -65,18 +65,13 @@ export const LabelsFields = ({
   );
 };
 
-/**
- * The fields for an agent's daily budgets. A budget of money is not offered, because no connector can state a price
- * yet; one that was set over the API is shown, and can be changed or removed.
- */
+/** The fields for an agent's daily budgets. */
 export const BudgetFields = ({
   budgets,
-  hasSpend,
   error,
   onChange,
 }: {
   readonly budgets: TypedBudgets;
-  readonly hasSpend: boolean;
   readonly error: Error | null;
   readonly onChange: (budgets: TypedBudgets) => void;
 }) => (
@@ -90,7 +85,7 @@ export const BudgetFields = ({
       value={budgets.calls}
       onChange={(calls) => onChange({ ...budgets, calls })}
     />
-    {hasSpend ? <SpendFields budgets={budgets} error={error} onChange={onChange} /> : null}
+    <SpendFields budgets={budgets} error={error} onChange={onChange} />
   </FieldGroup>
 );
 
@@ -103,32 +98,26 @@ const SpendFields = ({
   readonly error: Error | null;
   readonly onChange: (budgets: TypedBudgets) => void;
 }) => (
-  <>
-    <Warning>
-      No connector of this version names a price, so this agent’s budget of money holds no call back yet. To limit the
-      agent, limit its calls. To remove the budget of money, leave both fields empty.
-    </Warning>
-    <div className={styles['money']}>
-      <TextField
-        label="Spend, in the smallest unit"
-        hint="Cents for eur: 5000 is €50.00."
-        param="budgets.spend_per_day.amount"
-        error={error}
-        inputMode="numeric"
-        value={budgets.amount}
-        onChange={(amount) => onChange({ ...budgets, amount })}
-      />
-      <TextField
-        label="Currency"
-        param="budgets.spend_per_day.currency"
-        error={error}
-        placeholder="eur"
-        maxLength={3}
-        value={budgets.currency}
-        onChange={(currency) => onChange({ ...budgets, currency })}
-      />
-    </div>
-  </>
+  <div className={styles['money']}>
+    <TextField
+      label="Spend, in the smallest unit"
+      hint="Cents for eur: 5000 is €50.00. Only tools that say what they spend count. Leave both fields empty for no limit."
+      param="budgets.spend_per_day.amount"
+      error={error}
+      inputMode="numeric"
+      value={budgets.amount}
+      onChange={(amount) => onChange({ ...budgets, amount })}
+    />
+    <TextField
+      label="Currency"
+      param="budgets.spend_per_day.currency"
+      error={error}
+      placeholder="eur"
+      maxLength={3}
+      value={budgets.currency}
+      onChange={(currency) => onChange({ ...budgets, currency })}
+    />
+  </div>
 );
 
 /** Warns of a label name that is used twice, before the form is sent. */

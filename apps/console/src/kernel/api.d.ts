@@ -3775,6 +3775,15 @@ export interface components {
             args?: {
                 [key: string]: components["schemas"]["RestArgument"];
             };
+            /** @description What a call spends, for budgets of money. Either `amount` and `currency`, or `arg`. */
+            cost?: {
+                /** @description In the smallest unit of the currency. */
+                amount?: number;
+                /** @example eur */
+                currency?: string;
+                /** @description The argument that is the amount. It has `money`, is required, and has a `min` of at least 0. */
+                arg?: string;
+            };
             readback?: {
                 tool: string;
                 args?: Record<string, never>;

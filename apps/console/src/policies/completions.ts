@@ -56,21 +56,13 @@ const fieldsUnder = (language: Language, parent: string | undefined): Language['
 
 const CONTAINERS: readonly string[] = ['rules', 'budgets', 'match', 'approval'];
 
-/**
- * Fields of the language that are not offered: no connector can state a price yet, so a budget of money could not
- * count. A text that has one stays valid.
- */
-const NOT_OFFERED: readonly string[] = ['max_spend'];
-
 const keyChoices = (fields: Language['rule']): readonly Choice[] =>
-  fields
-    .filter(({ name }) => !NOT_OFFERED.includes(name))
-    .map(({ name, required, description }) => ({
-      label: name,
-      detail: required ? `${description}; required` : description,
-      kind: 'property',
-      insert: CONTAINERS.includes(name) || name === 'tools' || name === 'agents' ? `${name}:` : `${name}: `,
-    }));
+  fields.map(({ name, required, description }) => ({
+    label: name,
+    detail: required ? `${description}; required` : description,
+    kind: 'property',
+    insert: CONTAINERS.includes(name) || name === 'tools' || name === 'agents' ? `${name}:` : `${name}: `,
+  }));
 
 const signatureOf = ({ signatures }: Language['functions'][number]): string => {
   const [first] = signatures;

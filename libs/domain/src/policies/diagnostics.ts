@@ -73,7 +73,9 @@ export const POLICY_DIAGNOSTICS = {
   argument_type: warning('Compare with a value of the type that the tool declares; GET /v1/tools shows it.'),
   argument_value: warning('Write one of the values that the tool declares.'),
   no_such_tool: warning('Correct the name; GET /v1/tools lists the tools. For tools of an edge write "mode: proxy".'),
-  spend_never_charged: warning('Use max_calls, which counts every call.'),
+  spend_never_charged: warning(
+    'Give the tools a cost in the connector’s config, or use max_calls, which counts every call.',
+  ),
   more_problems: warning('Correct the listed ones and check again.'),
 } as const satisfies Record<string, DiagnosticKind>;
 

@@ -34,6 +34,7 @@ const AT: Readonly<Record<keyof typeof REST_PLACES, ConfigSchema>> = {
   tool: toolSchema,
   argument,
   money,
+  cost: member(toolSchema, 'cost'),
   readback,
 };
 
@@ -63,6 +64,7 @@ describe('the schema of a REST config', () => {
         most: { in: 'query', type: 'integer', money: { currency_arg: 'in' } },
         in: { in: 'query', type: 'string' },
       },
+      cost: { amount: 250, currency: 'eur' },
     });
     for (const sent of [config(), full, (JSON.parse(example) as { config: JsonObject }).config]) {
       expect([fits(sent), fits.errors]).toEqual([true, null]);
@@ -116,6 +118,7 @@ describe('the schema of a REST config', () => {
       tool: config({ ...anywhere, tools: [tool(chosen)] }),
       argument: withTool({ method: 'POST', path, args: { x } }),
       money: withTool({ method: 'POST', args: { x: { in: 'body', type: 'integer', money: chosen } } }),
+      cost: withTool({ cost: { amount: 1, currency: 'eur', ...chosen } }),
       readback: config({
         tools: [tool(), tool({ name: 'put', method: 'POST', readback: { tool: 'get_user', ...chosen } })],
       }),

@@ -58,6 +58,9 @@ export interface RestArgument {
   readonly money?: MoneyMark;
 }
 
+/** What each call of a tool spends: always the same, or what the argument says that is named. */
+export type RestCost = { readonly amount: number; readonly currency: string } | { readonly arg: string };
+
 export interface ReadBack {
   readonly tool: string;
   /** Literals, or whole-value templates `{{args.<path>}}` and `{{result.body.<path>}}`. */
@@ -82,6 +85,7 @@ export interface RestTool {
   readonly idempotent: boolean;
   readonly idempotency_header?: string;
   readonly args: Readonly<Record<string, RestArgument>>;
+  readonly cost?: RestCost;
   readonly readback?: ReadBack;
   readonly postcondition?: string;
 }

@@ -29,6 +29,7 @@ const tool: ConfigPlace = {
     'idempotent',
     'idempotency_header',
     'args',
+    'cost',
     'readback',
     'postcondition',
   ],
@@ -69,5 +70,6 @@ export const REST_PLACES = {
   tool,
   argument,
   money: { path: 'config.tools[].args.*.money', keys: ['currency', 'currency_arg'], within: argument },
+  cost: { path: 'config.tools[].cost', keys: ['amount', 'currency', 'arg'], within: tool },
   readback,
 } as const satisfies Readonly<Record<string, ConfigPlace>>;

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 import type { ArgumentFault, RequestFacts, RequestPreview } from '../connector-driver.port.js';
 import type { HttpRequest } from '../http-request.js';
 import { argumentsFault } from './rest-arguments.js';
+import { costFault, costOfCall } from './rest-cost.js';
 import { REST_LIMITS, type RestConfig, type RestTool } from './rest-config.js';
 import { isHeaderValue } from '../header-names.js';
 import {
@@ -31,7 +32,7 @@ export const buildRestRequest = (
   actionId: string,
   traceparent: string | null = null,
 ): BuiltRequest => {
-  const fault = argumentsFault(tool, args) ?? placesFault(tool, args);
+  const fault = argumentsFault(tool, args) ?? costFault(tool, args) ?? placesFault(tool, args);
   if (fault !== null) return { ok: false, fault };
   const { origin, basePath, template } = targetOf(config, tool);
   const path = template === null ? null : fillPath(template, (name) => textOf(args[name] ?? ''));
@@ -65,7 +66,9 @@ export const restRequestFacts = (config: RestConfig, tool: RestTool, args: JsonO
   const built = buildRestRequest(config, tool, args, '');
   if (!built.ok) return {};
   const { method, path } = built.request;
-  return { http: { host: targetOf(config, tool).host, method, path } };
+  const http = { host: targetOf(config, tool).host, method, path };
+  const cost = costOfCall(tool, args);
+  return cost === null ? { http } : { cost, http };
 };
 
 export const previewOfRestRequest = (config: RestConfig, tool: RestTool, args: JsonObject): RequestPreview => {

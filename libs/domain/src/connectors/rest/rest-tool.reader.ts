@@ -13,6 +13,7 @@ import {
   sideEffectOfMethod,
 } from './rest-config.js';
 import { isAllowedHeaderName } from '../header-names.js';
+import { readCost } from './rest-cost.js';
 import { REST_PLACES } from './rest-keys.js';
 import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholdersOf } from './rest-paths.js';
 
@@ -49,11 +50,12 @@ export const readTool = (
   const idempotencyHeader = readIdempotencyHeader(tool, context);
   const args = readArguments(tool);
   if (args !== undefined) checkArguments(tool, { path: toolPath, args, method, idempotencyHeader }, context);
+  const cost = readCost(tool, args);
   const readback = readReadBack(tool);
   const postcondition = readPostcondition(tool);
   tool.refuseUnknown(REST_PLACES.tool);
   if (name === undefined || method === undefined || toolPath === undefined || args === undefined) return undefined;
-  const given = { title, description, idempotency_header: idempotencyHeader, readback, postcondition };
+  const given = { title, description, idempotency_header: idempotencyHeader, cost, readback, postcondition };
   return {
     name,
     method,

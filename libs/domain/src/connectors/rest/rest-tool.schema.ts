@@ -110,6 +110,36 @@ const ARGUMENT: ConfigSchema = {
   },
 };
 
+const COST: ConfigSchema = {
+  type: 'object',
+  title: 'What a call spends',
+  description: 'For budgets of money. A fixed amount, or the argument that is the amount.',
+  additionalProperties: false,
+  properties: {
+    arg: {
+      type: 'string',
+      title: 'Argument that is the amount',
+      description: 'A required amount of money with a minimum of at least 0.',
+      examples: ['amount'],
+    },
+    amount: {
+      type: 'integer',
+      title: 'Or a fixed amount',
+      description: 'In minor units, such as cents.',
+      minimum: 0,
+    },
+    currency: {
+      type: 'string',
+      title: 'Currency of the fixed amount',
+      description: 'Three lower-case letters.',
+      pattern: CURRENCY_PATTERN.source,
+      maxLength: 3,
+      examples: ['eur'],
+    },
+  },
+  'x-service-form': { more: true },
+};
+
 const { readBackAttempts: ATTEMPTS, readBackIntervalMs: INTERVAL_MS } = REST_LIMITS;
 
 const READ_BACK: ConfigSchema = {
@@ -220,6 +250,7 @@ export const TOOL_SCHEMA: ConfigSchema = {
       maxProperties: REST_LIMITS.args,
       additionalProperties: ARGUMENT,
     },
+    cost: COST,
     readback: READ_BACK,
     postcondition: {
       type: 'string',

@@ -187,6 +187,7 @@ const describe = (config: RestConfig, tool: RestTool): ToolDescription => {
     description: tool.description ?? null,
     ...(tool.title === undefined ? {} : { title: tool.title }),
     ...(money === null ? {} : { money }),
+    ...(tool.cost === undefined ? {} : { namesCost: true }),
     sideEffect: tool.side_effect,
     isRepeatable: isRepeatable(tool),
     digest: digestOfJson(definitionOf(config, tool)),
