@@ -25,7 +25,10 @@ interface Row {
  * The others are met by what a person does (test/e2e/approvals.long.spec.ts), by what is sent to webhooks
  * (test/webhooks/crashes.spec.ts) and where checkpoints are made and cosigned (test/ledger).
  */
-export type PointOfCall = Exclude<Failpoint, `apr.${string}` | `ckpt.${string}` | `wit.${string}` | `hook.${string}`>;
+export type PointOfCall = Exclude<
+  Failpoint,
+  `apr.${string}` | `ckpt.${string}` | `con.${string}` | `wit.${string}` | `hook.${string}`
+>;
 
 const READ = 'succeeded 1 VERIFIED' as const;
 

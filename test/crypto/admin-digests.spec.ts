@@ -189,6 +189,7 @@ describe('the digest of a change is of what the page says', () => {
   it.each([
     ['OrganizationUpdated', { org, at, fields: ['name'], name: 'New', timezone: 'UTC' }],
     ['ConnectorUpdated', { ...ofConnector, status: 'disabled' }],
+    ['ConnectorDisabled', { ...ofConnector, reason, upstream_request_id: 'req_1' }],
     ['WebhookUpdated', { ...ofWebhook, status: 'active' }],
   ])('%s of one thing alone', (type, data) => {
     const admin = adminOf(type, data);

@@ -202,7 +202,10 @@ const connectorStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitra
       { ...about, description: orNull(text), status, config, config_hash: digest },
       { requiredKeys: ['org', 'connector', 'name', 'at'] },
     ),
-    ConnectorDisabled: fc.record({ ...about, reason: text }),
+    ConnectorDisabled: fc.record(
+      { ...about, reason: text, upstream_request_id: text },
+      { requiredKeys: [...Object.keys(about), 'reason'] as never },
+    ),
     ConnectorDeleted: fc.record({ ...about, credential_version: orNull(text) }),
     ConnectorCredentialsUpdated: fc.record({
       ...about,

@@ -17,6 +17,7 @@ import type { ConnectorCheck, TestedConnector } from './connector-test.js';
 import type { LoggedTransaction } from './logged-transaction.js';
 import type { DiscoveredTools } from './discovered-tools.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
+import type { TrippedBreaker } from './tripped-breaker.js';
 
 export type { SideEffect };
 
@@ -228,6 +229,8 @@ export interface CallOutcome {
   readonly cost?: CallCost;
   /** Of a call that committed a transaction which a change log can witness. */
   readonly transaction?: CommittedTransaction;
+  /** What was seen that the connector must not go on with: it is disabled before the outcome is recorded. */
+  readonly breaker?: TrippedBreaker;
 }
 
 /** Who asks a server for its tools, and until when. */

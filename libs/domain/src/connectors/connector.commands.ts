@@ -42,7 +42,7 @@ export type ConnectorCommand =
         readonly expectedConfigHash?: string;
       }
     >
-  | Command<'DisableConnector', Target & { readonly reason: string }>
+  | Command<'DisableConnector', Target & { readonly reason: string; readonly upstreamRequestId: string | null }>
   | Command<'DeleteConnector', Target>
   | Command<'PutCredentials', Target & { readonly credential: CredentialFacts }>
   | Command<'RemoveCredentials', Target>

@@ -119,8 +119,16 @@ describe('connector: PATCH', () => {
   });
   it('a breaker trips once', () =>
     given(created(), { type: 'ConnectorDisabled', data: { ...of(), reason: 'first' } })
-      .when({ type: 'DisableConnector', data: { connector: null, reason: 'second' } })
+      .when({ type: 'DisableConnector', data: { connector: null, reason: 'second', upstreamRequestId: null } })
       .then());
+  it.each([
+    ['the request that tripped it', 'req_1', { upstream_request_id: 'req_1' }],
+    ['no request where none is known', null, {}],
+  ])('a breaker names %s', (_, upstreamRequestId, named) =>
+    given(created())
+      .when({ type: 'DisableConnector', data: { connector: first, reason: 'livemode_detected', upstreamRequestId } })
+      .then({ type: 'ConnectorDisabled', data: { ...of(), reason: 'livemode_detected', ...named } }),
+  );
 });
 
 describe('connector: credentials', () => {

@@ -21,9 +21,7 @@ const decide = (command: ConnectorCommand, state: ConnectorState): readonly Conn
       return Object.keys(changes).length === 0 ? [] : [{ type: 'ConnectorUpdated', data: { ...of, ...changes } }];
     }
     case 'DisableConnector':
-      return state.status === 'disabled'
-        ? []
-        : [{ type: 'ConnectorDisabled', data: { ...of, reason: command.data.reason } }];
+      return state.status === 'disabled' ? [] : [{ type: 'ConnectorDisabled', data: disabledBy(command.data, of) }];
     case 'DeleteConnector':
       return [{ type: 'ConnectorDeleted', data: { ...of, credential_version: state.credential?.version ?? null } }];
     case 'PutCredentials':
@@ -43,6 +41,14 @@ const decide = (command: ConnectorCommand, state: ConnectorState): readonly Conn
     }
   }
 };
+
+type Disabled = Extract<ConnectorEvent, { type: 'ConnectorDisabled' }>['data'];
+
+const disabledBy = (
+  { reason, upstreamRequestId }: DataOf<'DisableConnector'>,
+  of: Omit<Disabled, 'reason' | 'upstream_request_id'>,
+): Disabled =>
+  upstreamRequestId === null ? { ...of, reason } : { ...of, reason, upstream_request_id: upstreamRequestId };
 
 const create = (data: DataOf<'CreateConnector'>, state: ConnectorState, at: string): readonly ConnectorEvent[] => {
   if (isLive(state)) {

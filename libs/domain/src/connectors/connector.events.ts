@@ -60,8 +60,11 @@ export type ConnectorEvent =
         readonly config_hash?: Digest;
       }
     >
-  /** A safety breaker, not a person (rule CON-11): an admin enables it again with ConnectorUpdated. */
-  | Event<'ConnectorDisabled', { readonly reason: string }>
+  /**
+   * A safety breaker, not a person (rule CON-11): an admin enables it again with ConnectorUpdated. `upstream_request_id` names the
+   * request whose answer tripped it, as the upstream does; absent where none did, or it named none.
+   */
+  | Event<'ConnectorDisabled', { readonly reason: string; readonly upstream_request_id?: string }>
   /** `credential_version` names the vault rows that went with it. */
   | Event<'ConnectorDeleted', { readonly credential_version: string | null }>
   | Event<'ConnectorCredentialsUpdated', CredentialFacts>

@@ -137,5 +137,7 @@ export {
 export { ToolDefinitionSweeper } from './tool-definition-sweeper.js';
 export { type FetchedTools, ToolRecorder } from './tool-recorder.js';
 export { type ChangedTool, changedTools, type ToolsBrief, toolsBriefAfter } from './tools-brief.js';
+export { ConnectorBreakers } from './connector-breakers.js';
+export type { TrippedBreaker } from './tripped-breaker.js';
 export type { HttpRequest } from './http-request.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

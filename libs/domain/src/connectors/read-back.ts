@@ -1,5 +1,6 @@
 import type { JsonObject } from '#libs/crypto';
 import type { Verdict } from '../kernel/index.js';
+import type { TrippedBreaker } from './tripped-breaker.js';
 
 /** How a tool confirms what it wrote (rule EXEC-8): a read of the same connector, asked once or several times. */
 export interface ReadBackTerms {
@@ -41,6 +42,8 @@ export interface Observation extends ReadBackVerdict {
   readonly hasAnswer: boolean;
   /** Whether another attempt may say something else. */
   readonly mayChange: boolean;
+  /** What was seen that the connector must not go on with: it is disabled before the observation is recorded. */
+  readonly breaker?: TrippedBreaker;
 }
 
 /** Nothing was read, and nothing will be however often it is tried. */

@@ -37,6 +37,8 @@ export const FAILPOINTS = [
   /** The append of an outcome. */
   'exec.t4',
   'exec.t4.ack',
+  /** A connector has tripped a breaker; no event says that it is disabled. */
+  'con.breaker',
   /** The outcome is in the log; the read-back of what the call changed has not begun. */
   'exec.read_back',
   /** The append of the result of a read-back. */

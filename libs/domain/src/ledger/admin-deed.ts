@@ -134,7 +134,14 @@ const ADMIN_ACTS: ActOf<AdminEvent> = {
       ...(description === undefined ? {} : { description }),
       ...(status === undefined ? {} : { status }),
     }),
-  ConnectorDisabled: ({ connector, reason }) => act('connector.disabled', 'connector', connector, {}, reason),
+  ConnectorDisabled: ({ connector, reason, upstream_request_id }) =>
+    act(
+      'connector.disabled',
+      'connector',
+      connector,
+      upstream_request_id === undefined ? {} : { upstream_request_id },
+      reason,
+    ),
   ConnectorDeleted: ({ connector }) => act('connector.deleted', 'connector', connector, {}),
   ConnectorCredentialsUpdated: ({ connector, kind, fields, version }) =>
     act('connector.credentials_updated', 'connector', connector, { fields: [...fields], kind, version }),

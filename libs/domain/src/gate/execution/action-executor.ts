@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '#libs/crypto';
-import { failedOutcome, longestReadBackMs, type CallOutcome, type ConnectorState } from '../../connectors/index.js';
+import {
+  type CallOutcome,
+  type ConnectorState,
+  failedOutcome,
+  type LiveConnector,
+  longestReadBackMs,
+} from '../../connectors/index.js';
 import {
   failpoint,
   type Bus,
@@ -38,7 +44,7 @@ import { judgedArguments, judgedTool, whyHeldNow } from '../judgement/index.js';
 import { LostExecutions } from './lost-executions.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { ReadBack } from '../witness/index.js';
-import { newClaim, executedBy, SendBarrier } from '../sending/index.js';
+import { executedBy, newClaim, SendBarrier, tripBreaker } from '../sending/index.js';
 
 /** How often a call is built anew because its connector changed. A connector that changes more often cannot be used. */
 const MAX_LOOKS = 4;
@@ -298,7 +304,14 @@ export class ActionExecutor {
     if (connector === null) return failedOutcome('service_unavailable', CONNECTOR_UNREAD);
     for (let look = 1; ; look += 1) {
       const barrier = new SendBarrier(this.gate, this.logger, executedBy(execution), connector.revision);
-      const outcome = await this.send(execution, connector.state, { barrier, progress });
+      const outcome = await this.send(execution, connector, { barrier, progress });
+      const { breaker } = outcome;
+      if (breaker !== undefined) {
+        await tripBreaker(this.gate, this.logger, execution.id, {
+          connector: connector.state as LiveConnector,
+          breaker,
+        });
+      }
       if (outcome.hasSent || barrier.hasOpened) return outcome;
       const current = await this.connectorNow(execution);
       if (current === null || current.revision === connector.revision) return outcome;
@@ -331,12 +344,12 @@ export class ActionExecutor {
 
   private async send(
     execution: Execution,
-    state: ConnectorState,
+    { state, revision }: Folded<ConnectorState>,
     { barrier, progress }: { readonly barrier: SendBarrier; readonly progress: AttemptProgress },
   ): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
     const found = judgedTool(this.gate.registry, action, state);
-    if (!found) {
+    if (!found || this.gate.breakers.isTripped(found.connector, revision)) {
       return failedOutcome('connector_unavailable', whyHeldNow(this.gate.registry, action, state) ?? CONNECTOR_GONE);
     }
     try {

@@ -8,6 +8,7 @@ import {
   type OrgId,
   type Randomness,
 } from '../../kernel/index.js';
+import { ConnectorBreakers } from '../../connectors/index.js';
 import type { PeopleDirectory } from '../../people/index.js';
 import type { ConnectorRegistry } from './connector-registry.port.js';
 import type { GateSettings } from './gate.settings.js';
@@ -42,6 +43,8 @@ export class GateKernel {
   readonly settings: GateSettings;
   /** Finds the persons behind the addresses in an on-behalf-of reference. */
   readonly people: Pick<PeopleDirectory, 'usersAt'>;
+  /** Of this process: whoever sends asks them, and whoever sees what must not be trips them. */
+  readonly breakers: ConnectorBreakers;
   private readonly backlog: SealingBacklog;
 
   constructor(parts: GateKernelParts) {
@@ -54,6 +57,7 @@ export class GateKernel {
     this.randomness = parts.randomness;
     this.settings = parts.settings;
     this.people = parts.people;
+    this.breakers = new ConnectorBreakers(parts);
     this.backlog = parts.backlog;
   }
 
