@@ -57,6 +57,8 @@ export interface ToolDescription {
    * followed.
    */
   readonly changeLog?: ChangeLogTerms;
+  /** The facts of its calls need a read of the system, before the policy is asked (`ConnectorDriver.readFacts`). */
+  readonly readsFacts?: true;
   /** Whether the facts of a call say what it spends; absent where they never do. */
   readonly namesCost?: boolean;
   /**
@@ -233,6 +235,23 @@ export interface CallOutcome {
   readonly breaker?: TrippedBreaker;
 }
 
+/** Which call the system of a connector is asked about before it is decided. It is no attempt of it. */
+export interface FactsQuestion extends Pick<
+  ConnectorCall,
+  'org' | 'connector' | 'toolName' | 'args' | 'deadlineMonotonicMs'
+> {
+  /** The facts of an earlier decision about the same call, for what only time changes; null where there is none. */
+  readonly recorded: RequestFacts | null;
+  /** As of a call. */
+  mayStillSend(): Promise<ErrorCode | null>;
+}
+
+export interface ReadFacts {
+  readonly facts: RequestFacts;
+  /** What was seen that the connector must not go on with. */
+  readonly breaker?: TrippedBreaker;
+}
+
 /** Who asks a server for its tools, and until when. */
 export interface ToolsQuestion extends Pick<TestedConnector, 'connector' | 'deadlineMonotonicMs' | 'mayStillSend'> {
   /** Whether a list that is young enough will do. */
@@ -287,6 +306,14 @@ export abstract class ConnectorDriver {
 
   /** `{}` when these arguments build no request: then a default deny refuses them before any connector code runs. */
   abstract requestFacts(connector: LiveConnector, toolName: string, args: JsonObject): RequestFacts;
+
+  /**
+   * The facts of a call, with those that the system itself has to be asked for. Never throws for what the system, the
+   * network or the vault did: the facts say what could not be read.
+   */
+  readFacts({ connector, toolName, args }: FactsQuestion): Promise<ReadFacts> {
+    return Promise.resolve({ facts: this.requestFacts(connector, toolName, args) });
+  }
 
   /** What people who are asked about a call are told of its request. */
   previewOf(_connector: LiveConnector, _toolName: string, _args: JsonObject): RequestPreview {

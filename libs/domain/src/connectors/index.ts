@@ -28,6 +28,8 @@ export {
   type ChangeJudgement,
   type ChangeLogTerms,
   type ConnectorCall,
+  type FactsQuestion,
+  type ReadFacts,
   ConnectorDriver,
   failedOutcome,
   type HeldTool,

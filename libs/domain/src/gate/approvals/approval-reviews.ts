@@ -1,6 +1,6 @@
 import type { Digest } from '#libs/crypto';
 import { agentDecider, stopCodeOf, type LivingAgent } from '../../agents/index.js';
-import { NO_PREVIEW, type ConnectorState, type RequestPreview } from '../../connectors/index.js';
+import { NO_PREVIEW, type ConnectorState, type RequestFacts, type RequestPreview } from '../../connectors/index.js';
 import {
   DamagedPayload,
   DomainError,
@@ -36,12 +36,14 @@ import { type ReviewedTerms, signedTerms } from './approvers.js';
 import type { GateKernel } from '../kernel/index.js';
 import {
   heldSentence,
+  needsReadFacts,
   type PolicyJudge,
   recordedInput,
   resolveTool,
   type ResolvedTool,
   edgeOf,
   executionOf,
+  withReadFacts,
 } from '../judgement/index.js';
 
 /** A review with the revisions it was made from, for a caller that appends a decision. */
@@ -141,7 +143,7 @@ export class ApprovalReviews {
       const rule = ruleOf(approval.terms, action.decision);
       return { ...gone, rule, terms: approval.terms, obstacle: obstacleOf('conflict', ARGUMENTS_GONE) };
     }
-    const resolved = this.toolNow(action, recorded, currentStates);
+    const resolved = await this.withFacts(action, recorded, this.toolNow(action, recorded, currentStates));
     const input = inputNow(action, recorded, resolved);
     const isProvided = resolved !== null || action.submission.connector === null;
     const asked = isProvided ? await this.currentTerms(action, currentStates.org, input) : recordedTerms(action);
@@ -212,6 +214,21 @@ export class ApprovalReviews {
     if (connector === null) return null;
     const resolved = resolveTool({ name: parseToolName(submission.tool), args }, connector, this.gate.registry);
     return resolved?.connector.id === submission.connector ? resolved : null;
+  }
+
+  /** A system that cannot be read leaves what the decision was made by: nobody is kept from deciding. */
+  private withFacts(
+    { submission }: LivingAction,
+    { args, request: recorded }: PolicyInput,
+    resolved: ResolvedTool | null,
+  ): Promise<ResolvedTool> | ResolvedTool | null {
+    if (!needsReadFacts(resolved)) return resolved;
+    return withReadFacts(this.gate, resolved, {
+      org: submission.org,
+      agent: null,
+      args,
+      recorded: recorded as RequestFacts,
+    });
   }
 
   private async inputOf({ submission }: LivingAction): Promise<PolicyInput | null> {

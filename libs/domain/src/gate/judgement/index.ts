@@ -19,5 +19,6 @@ export { heldDecision, heldSentence } from './held-tool.js';
 export { judgedArguments, judgedTool, type JudgedTool, whyHeldNow } from './judged-call.js';
 export { type Judgement, PolicyJudge } from './policy-judge.js';
 export { type ComparedOutcomes, policyOutcomeOf, PolicyPreview, type Unjudged } from './policy-preview.js';
+export { needsReadFacts, withReadFacts } from './read-facts.js';
 export { recordedInput } from './recorded-input.js';
 export { edgeOf, executionOf } from './run-terms.js';

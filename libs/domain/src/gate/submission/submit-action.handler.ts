@@ -29,6 +29,7 @@ import { actionBefore, askedCall, rememberedCall, type CallAtGate } from './call
 import { chargedCall, freeUnlessShared, withoutCharges, type ChargedCall } from './charge-call.js';
 import { ExecutionStarter } from '../execution/index.js';
 import { heldCall, withoutApproval, type HeldCall } from './hold-call.js';
+import { calledWithFacts, mayReadFacts } from './call-with-facts.js';
 import { judgedByPolicy, judgedInShadow, judgedInput, refusedByGate } from './judge-call.js';
 import { record, submissionOfCall } from './record-call.js';
 import { reserveNonce } from './reserve-nonce.js';
@@ -148,10 +149,14 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     id: ActionId,
     joins: Digest | null = null,
   ): Promise<SubmittedAction> {
-    const call = await askedCall(this.gate, command, request, id);
-    if (!mayBeNamedSince(call)) return this.accept(call, joins);
-    await askServer(this.gate, call.connector);
-    return this.accept(await askedCall(this.gate, command, request, id), joins);
+    const ask = (): Promise<CallAtGate> => askedCall(this.gate, command, request, id);
+    let call = await ask();
+    if (mayBeNamedSince(call)) {
+      await askServer(this.gate, call.connector);
+      call = await ask();
+    }
+    if (mayReadFacts(call)) call = await calledWithFacts(this.gate, call, ask);
+    return this.accept(call, joins);
   }
 
   /**
@@ -166,7 +171,7 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
   ): Promise<SubmittedAction> {
     try {
       const call = rememberedCall(this.gate, command, request, id, await actionBefore(this.gate, request, id));
-      if (call === null || mayBeNamedSince(call)) throw new MustAsk();
+      if (call === null || mayBeNamedSince(call) || mayReadFacts(call)) throw new MustAsk();
       return await this.accept(call);
     } catch (error) {
       throw mayBeOtherwise(error) ? new MustAsk() : error;
