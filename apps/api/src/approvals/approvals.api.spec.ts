@@ -175,7 +175,7 @@ describe('an approval', () => {
     const driver = bench.deployment.drivers.driverOf('rest') as ConnectorDriver;
     const facts = driver.requestFacts.bind(driver);
     const spending = vi.spyOn(driver, 'requestFacts').mockImplementation((connector, tool, args) => {
-      const payments = JSON.parse((args['note'] ?? '{}') as string) as object;
+      const payments = JSON.parse((args['note'] ?? '{}') as string) as never;
       return { ...facts(connector, tool, args), cost: { amount: args['amount'] as number, currency: 'eur' }, payments };
     });
     const usual = await held({ amount: 100 });

@@ -11,12 +11,13 @@ import type {
   SideEffect,
 } from '../kernel/index.js';
 import type { ConnectorType } from './connector.events.js';
-import type { CommittedTransaction, SqlKind, StatementSaid } from './change-log.js';
+import type { CommittedTransaction, StatementSaid } from './change-log.js';
 import type { LiveConnector } from './connector.state.js';
 import type { ConnectorCheck, TestedConnector } from './connector-test.js';
 import type { LoggedTransaction } from './logged-transaction.js';
 import type { DiscoveredTools } from './discovered-tools.js';
 import { nothingToRead, type Observation, type ReadBackTerms } from './read-back.js';
+import type { CallCost, RequestFacts } from './request-facts.js';
 import type { TrippedBreaker } from './tripped-breaker.js';
 
 export type { SideEffect };
@@ -86,48 +87,6 @@ export interface HeldTool {
   readonly observed: Digest;
   /** Null where nobody has accepted any. */
   readonly accepted: Digest | null;
-}
-
-/** What the policy may know about the request before anything is sent. A member is present only where the type supplies it. */
-export interface RequestFacts {
-  readonly http?: {
-    readonly method: string;
-    /** Path as it will be sent, without the query. */
-    readonly path: string;
-    /** Host in its dialled spelling, with the port when it is not the scheme's own. */
-    readonly host: string;
-  };
-  /** Of one statement of SQL, by the database's own grammar. Absent where the text is no such statement. */
-  readonly sql?: SqlFacts;
-  /** Of a tool of an MCP server: what its server says of it. Its hints are its own word, and nothing checks them. */
-  readonly mcp?: {
-    readonly protocol: string;
-    readonly definition: Digest;
-    readonly read_only: boolean;
-    readonly destructive: boolean;
-    readonly idempotent: boolean;
-    readonly open_world: boolean;
-  };
-  /** What the call spends, in the smallest unit of its currency (ISO 4217, lower case). Absent where the type cannot say. */
-  readonly cost?: CallCost;
-}
-
-export interface SqlFacts {
-  readonly kind: SqlKind;
-  /** Every table that is read or changed, `schema.table`, sorted; names of common table expressions are none. */
-  readonly tables: string[];
-  readonly statement_count: 1;
-  /** Of an UPDATE or DELETE: whether it has a WHERE. False for any other kind of statement. */
-  readonly has_where: boolean;
-  readonly is_parameterized: boolean;
-  /** Names of the functions called, `schema.name` where the text names a schema, sorted. */
-  readonly functions: string[];
-}
-
-/** In the smallest unit of its currency, whose ISO 4217 code stands in lower case. */
-export interface CallCost {
-  readonly amount: number;
-  readonly currency: string;
 }
 
 /** A request as a person looks at it before it is sent: its line, without headers, body and credential. */

@@ -23,7 +23,6 @@ export {
 export { connectorStreamId, type ConnectorState, isLive, type LiveConnector } from './connector.state.js';
 export {
   type ArgumentFault,
-  type CallCost,
   type CallOutcome,
   type ChangeJudgement,
   type ChangeLogTerms,
@@ -36,16 +35,15 @@ export {
   type LostCall,
   NO_PREVIEW,
   type ReadBackCall,
-  type RequestFacts,
   type RequestPreview,
   type ShownRequest,
   type ShownStatement,
   type SideEffect,
-  type SqlFacts,
   type ToolDescription,
   type ToolsAnswer,
   type ToolsQuestion,
 } from './connector-driver.port.js';
+export type { CallCost, RequestFacts, SqlFacts } from './request-facts.js';
 export { ConnectorSettings } from './connector-settings.js';
 export { ConnectorStreams } from './connector-streams.js';
 export { ConnectorHealth, TESTS_A_MINUTE } from './connector-health.port.js';

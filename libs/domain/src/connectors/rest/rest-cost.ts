@@ -1,7 +1,8 @@
 import { CURRENCY_PATTERN, type JsonObject } from '#libs/crypto';
 
 import { ConfigReader } from '../config-reader.js';
-import type { ArgumentFault, CallCost } from '../connector-driver.port.js';
+import type { ArgumentFault } from '../connector-driver.port.js';
+import type { CallCost } from '../request-facts.js';
 import type { RestArgument, RestCost, RestTool } from './rest-config.js';
 import { REST_PLACES } from './rest-keys.js';
 

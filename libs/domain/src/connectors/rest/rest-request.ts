@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
-import type { ArgumentFault, RequestFacts, RequestPreview } from '../connector-driver.port.js';
+import type { ArgumentFault, RequestPreview } from '../connector-driver.port.js';
+import type { RequestFacts } from '../request-facts.js';
 import type { HttpRequest } from '../http-request.js';
 import { argumentsFault } from './rest-arguments.js';
 import { costFault, costOfCall } from './rest-cost.js';
