@@ -2,6 +2,7 @@ import type { Digest } from '#libs/crypto';
 
 import type { ConnectorId, ErrorCode, OrgId, Timestamp } from '../kernel/index.js';
 import type { LiveConnector } from './connector.state.js';
+import type { TrippedBreaker } from './tripped-breaker.js';
 
 type CheckStatus = 'passed' | 'skipped' | 'failed';
 
@@ -13,6 +14,8 @@ export interface CheckFinding {
   readonly fix: string | null;
   /** Of a failed check: calls may work all the same, so the connector has warnings and is not failing. */
   readonly onlyWarns?: true;
+  /** What was seen that the connector must not go on with: it is disabled. */
+  readonly breaker?: TrippedBreaker;
 }
 
 export const passedCheck = (detail: string): CheckFinding => ({ status: 'passed', detail, fix: null });

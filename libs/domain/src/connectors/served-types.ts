@@ -2,4 +2,5 @@
 // libs/infra/src/connectors/served-drivers.ts.
 export { DATABASE as database } from './database/database-type.js';
 export { MCP_HTTP as mcp_http } from './mcp/mcp-type.js';
+export { PAYMENTS as payments } from './payments/payments-type.js';
 export { REST as rest } from './rest/rest-type.js';

@@ -1,5 +1,6 @@
 import type { JsonValue } from '#libs/crypto';
 import {
+  ATTEMPTS_MAX,
   type CallOutcome,
   type ConnectorCall,
   type CredentialKind,
@@ -8,6 +9,7 @@ import {
   isRetriedStatus,
   type OpenedSecret,
   retryDelayMs,
+  type TrippedBreaker,
   type UpstreamVerdict,
   type Vault,
   verdictOfStatus,
@@ -54,6 +56,8 @@ export type HttpCall = Pick<ConnectorCall, 'org' | 'connector' | 'attempt' | 'de
 export interface JudgedAnswer extends UpstreamVerdict {
   /** Whether a repeatable call may be sent once more. */
   readonly isPassing: boolean;
+  /** What the answer shows that the connector must not go on with; null or absent where it shows nothing of the kind. */
+  readonly breaker?: TrippedBreaker | null;
 }
 
 /** One attempt of a request, with all that its type knows of it. */
@@ -62,13 +66,19 @@ export interface HttpWork {
   readonly toolName: string;
   readonly isRead: boolean;
   readonly isRepeatable: boolean;
+  /** How often a repeatable call is sent at most; absent: as often as any (rule EXEC-2). */
+  readonly attemptsMax?: number;
   readonly request: HttpRequest;
   /** `none`: it travels without a credential, also when one is stored. */
   readonly credentialKind: CredentialKind;
   readonly applied: (secret: OpenedSecret) => AppliedCredential;
+  /** Why a stored credential must not be used, although it is of the right kind: nothing is sent then. Absent: any may. */
+  readonly refused?: (secret: OpenedSecret) => CallOutcome | null;
   /** Beside those of the request. */
   readonly sensitive: readonly JsonValue[];
   readonly maxResponseBytes: number;
+  /** How much of an answer `judge` sees; a longer one comes as its digest. Absent: as much as is recorded. */
+  readonly judgedBytes?: number;
   /** Where an answer leads on. */
   readonly redirectOf: (response: EgressResponse, from: RequestTarget, followed: number) => RedirectDecision;
   /** Absent: by its status alone. */
@@ -116,6 +126,8 @@ export class HttpCaller {
         secret = await this.openCredential(work);
         if (secret === null) return withoutAnswer(failedOutcome('credentials_missing', MISSING_CREDENTIALS));
       }
+      const refusal = secret === null ? null : (work.refused?.(secret) ?? null);
+      if (refusal !== null) return withoutAnswer(refusal);
       const credential = secret === null ? NO_CREDENTIAL : work.applied(secret);
       return await this.run({ work, credential, signal: deadline.signal });
     } catch (error) {
@@ -169,7 +181,7 @@ export class HttpCaller {
       body: request.body === null ? null : Buffer.from(request.body),
       maxResponseBytes: work.maxResponseBytes,
       // Nothing of the answer to a test is kept.
-      keptResponseBytes: call.action === null ? 0 : RESULT_MAX_BYTES,
+      keptResponseBytes: work.judgedBytes ?? (call.action === null ? 0 : RESULT_MAX_BYTES),
       mayReuseConnection: call.action !== null && work.isRepeatable,
       mayStillSend: () => call.mayStillSend(hasSent),
       signal,
@@ -183,10 +195,11 @@ export class HttpCaller {
   ): Promise<EndedCall> {
     const redactor = new Redactor(credential.secrets, [...work.request.sensitive, ...work.sensitive]);
     const result = await recordedResult(response, redactor);
-    const { status, errorCode, errorMessage, hasSent, retryAfterMs } = this.outcomeOf(work, response, redirect);
+    const judged = this.outcomeOf(work, response, redirect);
+    const { status, errorCode, errorMessage, hasSent, retryAfterMs, breaker } = judged;
     // Named one by one: a copy by `...` made V8 a hidden class for each call (docs/performance.md).
     const outcome = { status, errorCode, errorMessage, result, hasSent, retryAfterMs };
-    return { outcome, answer: { response, redactor } };
+    return { outcome: breaker === undefined ? outcome : { ...outcome, breaker }, answer: { response, redactor } };
   }
 
   private outcomeOf(
@@ -203,9 +216,10 @@ export class HttpCaller {
     const header = response.headers.find(([name]) => name === 'retry-after')?.[1];
     const asked = retryAfterMs(header, this.parts.clock.nowMs());
     const judged = work.judge === undefined ? byStatus(work, response) : work.judge(response);
-    const { status, errorCode, errorMessage, isPassing } = judged;
+    const { status, errorCode, errorMessage, isPassing, breaker } = judged;
     const retryAfter = isPassing ? this.retryDelay(work, asked) : null;
-    return { status, errorCode, errorMessage, hasSent: true, retryAfterMs: retryAfter };
+    const outcome = { status, errorCode, errorMessage, hasSent: true, retryAfterMs: retryAfter };
+    return breaker === undefined || breaker === null ? outcome : { ...outcome, breaker };
   }
 
   private afterFailure(work: HttpWork, failure: EgressFailure, hasSentBefore: boolean): CallOutcome {
@@ -234,8 +248,8 @@ export class HttpCaller {
     });
   }
 
-  private retryDelay({ call, isRepeatable }: HttpWork, askedMs: number | null): number | null {
-    if (!isRepeatable) return null;
+  private retryDelay({ call, isRepeatable, attemptsMax }: HttpWork, askedMs: number | null): number | null {
+    if (!isRepeatable || call.attempt >= (attemptsMax ?? ATTEMPTS_MAX)) return null;
     const { clock, randomness } = this.parts;
     const [byte = 0] = randomness.bytes(1);
     const remainingMs = call.deadlineMonotonicMs - clock.monotonicMs();

@@ -23,7 +23,7 @@ export interface PaymentsConfig {
   readonly base_url?: string;
 }
 
-export const PROCESSOR_URL = 'https://api.stripe.com';
+const PROCESSOR_URL = 'https://api.stripe.com';
 
 /** What the log holds was checked before it was written. */
 export const paymentsConfigOf = (stored: JsonObject): PaymentsConfig => stored as unknown as PaymentsConfig;

@@ -16,7 +16,7 @@ export interface ConfirmingRead {
 type MissingPart = 'result_missing';
 
 /** Eventual: what was written may show a moment later. */
-export const CONFIRMATION = { attempts: 3, intervalMs: 1_000 } as const;
+const CONFIRMATION = { attempts: 3, intervalMs: 1_000 } as const;
 
 const SENTENCES: Readonly<Record<string, { readonly tool: string; readonly sentence: string }>> = {
   create_refund: {

@@ -24,7 +24,7 @@ const UNKNOWN: PaymentsFacts = {
 };
 
 /** Tools whose calls are judged by what the processor says. */
-export const READING_TOOLS = ['create_refund', 'cancel_subscription'] as const;
+const READING_TOOLS = ['create_refund', 'cancel_subscription'] as const;
 export const readsFacts = (toolName: string): boolean => READING_TOOLS.some((name) => name === toolName);
 
 /** What the arguments alone say. */

@@ -33,7 +33,7 @@ export const planPayments = (
 };
 
 /** What of a call is wrong whoever asks and whatever was charged. */
-export const paymentsArgumentsFault = (
+const paymentsArgumentsFault = (
   config: PaymentsConfig,
   toolName: string,
   args: JsonObject,

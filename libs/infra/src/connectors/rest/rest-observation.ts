@@ -1,14 +1,11 @@
-import { canonicalize, digestOf, type JsonObject, type JsonValue } from '#libs/crypto';
-import type { ComparedValues, Observation } from '#libs/domain/connectors';
+import type { JsonObject } from '#libs/crypto';
+import type { Observation } from '#libs/domain/connectors';
 import { type ConfirmedTool, judgeAnswer, judgeFailure, type ReadBackPlan } from '#libs/domain/connectors/rest';
 import type { EgressResponse } from '#libs/infra/egress';
 
 import type { EndedCall } from '../http-caller.js';
-import type { Redactor } from '../redactor.js';
 import { showsWholeBody, unredactedResult } from '../http-result.js';
-
-/** A longer value is shown by its digest: what it is part of is kept whole beside it, once. */
-const COMPARED_MAX_CHARACTERS = 4_096;
+import { evidenceOf } from '../read-evidence.js';
 
 /** Which write was read back, and what was expected. */
 export interface Confirmation {
@@ -42,23 +39,9 @@ export const observationOf = async (
 /** Of the call itself: another attempt says the same. */
 const FINAL_REASONS: ReadonlySet<string> = new Set(['validation_failed', 'nothing_compared']);
 
-/** In canonical form, as the answer is: it is not read once more. */
-const evidenceOf = (answer: string, { expected, observed, differs }: ComparedValues, redactor: Redactor): string => {
-  const compared = { differs: [...differs], expected: shown(expected, redactor), observed: shown(observed, redactor) };
-  return `{"answer":${answer},${canonicalize(compared).slice(1)}`;
-};
-
 const readableAnswer = async (
   response: EgressResponse,
 ): Promise<{ readonly answer: JsonObject; readonly isWhole: boolean }> => {
   const answer = JSON.parse(await unredactedResult(response)) as JsonObject;
   return { answer, isWhole: showsWholeBody(answer, response) };
-};
-
-const shown = (values: JsonObject, redactor: Redactor): JsonObject =>
-  Object.fromEntries(Object.entries(values).map(([path, value]) => [path, bounded(redactor.json(value))]));
-
-const bounded = (value: JsonValue): JsonValue => {
-  const text = canonicalize(value);
-  return text.length <= COMPARED_MAX_CHARACTERS ? value : { digest: digestOf(text), bytes: Buffer.byteLength(text) };
 };
