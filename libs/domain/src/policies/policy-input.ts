@@ -46,6 +46,25 @@ export type PolicyRequestFacts = {
     readonly is_parameterized: boolean;
     readonly functions: string[];
   };
+  /** What the payments processor says of what the call would change. All but `enriched` may be null. */
+  readonly payments?: {
+    readonly enriched: boolean;
+    readonly charge: string | null;
+    readonly payment_intent: string | null;
+    readonly customer: string | null;
+    readonly currency: string | null;
+    readonly charge_amount: number | null;
+    readonly amount_refunded: number | null;
+    readonly refundable: number | null;
+    readonly disputed: boolean | null;
+    readonly charge_age_days: number | null;
+    readonly amount_display: string | null;
+    readonly subscription: string | null;
+    readonly status: string | null;
+    readonly current_period_end: string | null;
+    readonly amount_per_period: number | null;
+    readonly interval: string | null;
+  };
   /** What the call spends, for budgets; absent where the type cannot say. */
   readonly cost?: { readonly amount: number; readonly currency: string };
 };

@@ -1,7 +1,7 @@
 import { CALL_MODES, SIDE_EFFECTS } from '../../kernel/index.js';
 import { STATEMENT_KINDS } from '../policy-input.js';
 import { fromCall, type Size, textSize } from './sizes.js';
-import { BOOL, type CelType, DYN, type Field, listOf, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
+import { BOOL, type CelType, DYN, type Field, INT, listOf, mapOf, nullable, STRING, TIMESTAMP } from './types.js';
 
 const always = (type: CelType, meaning: string): Field => ({ type, presence: 'always', meaning });
 const optional = (type: CelType, suppliedBy: readonly string[], meaning: string): Field => ({
@@ -10,7 +10,7 @@ const optional = (type: CelType, suppliedBy: readonly string[], meaning: string)
   suppliedBy,
   meaning,
 });
-const unavailable = (meaning: string): Field => ({ type: DYN, presence: 'unavailable', meaning });
+const orNull = (type: CelType, meaning: string): Field => always(nullable(type), meaning);
 const record = (name: string, fields: Readonly<Record<string, Field>>): CelType => ({ kind: 'record', name, fields });
 
 /** A name that an expression may read. */
@@ -102,7 +102,28 @@ export const FACTS: Vocabulary = {
         ['database'],
         'what the SQL statement does, by its own text; absent when it is none that may be sent',
       ),
-      payments: unavailable('what the payments processor says'),
+      payments: optional(
+        record('request.payments', {
+          enriched: always(BOOL, 'whether the processor could be read; if not, all else may be null'),
+          charge: orNull(STRING, 'the charge that is refunded'),
+          payment_intent: orNull(STRING, 'its payment intent'),
+          customer: orNull(STRING, 'whose charge or subscription it is'),
+          currency: orNull(STRING, 'what was charged in, three lower-case letters'),
+          charge_amount: orNull(INT, 'what was charged, in minor units'),
+          amount_refunded: orNull(INT, 'what was refunded before, in minor units'),
+          refundable: orNull(INT, 'what is left to refund, in minor units'),
+          disputed: orNull(BOOL, 'whether the customer disputes the charge'),
+          charge_age_days: orNull(INT, 'whole days since the charge'),
+          amount_display: orNull(STRING, 'what is left to refund, or a period costs, as people read it'),
+          subscription: orNull(STRING, 'the subscription that is cancelled'),
+          status: orNull(STRING, 'its status, in the processor’s word'),
+          current_period_end: orNull(STRING, 'when what is paid ends'),
+          amount_per_period: orNull(INT, 'what a period costs, in minor units; null where a price has tiers'),
+          interval: orNull(STRING, 'how long a period is, such as month'),
+        }),
+        ['payments'],
+        'what the payments processor says of what the call would change',
+      ),
     }),
     OWN_TEXTS,
     'what the connector knows before anything is sent',
