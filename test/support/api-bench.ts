@@ -9,6 +9,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import { AgentKernel, Authenticate, IssueKeys, KeyDirectory } from '#libs/domain/agents';
 import {
+  ConnectorBreakers,
   ConnectorHealth,
   ConnectorSettings,
   ConnectorStreams,
@@ -285,6 +286,7 @@ export class ApiBench {
     });
     const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
     const health = new PostgresConnectorHealth(this.pool);
+    const breakers = new ConnectorBreakers({ runner, streams, clock, randomness });
     const issue = new IssueKeys(this.directory, this.hasher, randomness);
     return [
       { provide: AgentKernel, useValue: new AgentKernel(runner, issue, randomness, ledger.bus) },
@@ -324,7 +326,7 @@ export class ApiBench {
       },
       {
         provide: ConnectorTests,
-        useValue: new ConnectorTests(connectors, health, { vault, egress, registry, settings, clock }),
+        useValue: new ConnectorTests(connectors, health, { vault, egress, registry, settings, clock, breakers }),
       },
       { provide: PeopleDirectory, useValue: people },
       { provide: RunningExecutions, useValue: this.executions },

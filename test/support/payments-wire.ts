@@ -105,7 +105,12 @@ export class PaymentsWire {
 
   subscription(changes: Readonly<Record<string, unknown>> = {}): string {
     const id = idOf('sub');
-    const price = { object: 'price', unit_amount: 2_000, livemode: false, recurring: { interval: 'month', interval_count: 1 } };
+    const price = {
+      object: 'price',
+      unit_amount: 2_000,
+      livemode: false,
+      recurring: { interval: 'month', interval_count: 1 },
+    };
     const item = { object: 'subscription_item', quantity: 2, price, current_period_end: 1_800_000_000 };
     const items = { object: 'list', data: [item] };
     const base = { object: 'subscription', status: 'active', customer: 'cus_1', currency: 'eur', livemode: false };
@@ -157,7 +162,8 @@ export class PaymentsWire {
     if (method === 'POST' && kind === 'invoiceitems') return this.bill(form);
     const stored = id === undefined ? undefined : this.booksOf(kind)?.get(id);
     if (stored === undefined || id === undefined) return missing();
-    if (method === 'POST' && kind === 'customers') return this.store(kind, { ...stored, metadata: merged(stored, form) });
+    if (method === 'POST' && kind === 'customers')
+      return this.store(kind, { ...stored, metadata: merged(stored, form) });
     if (method === 'POST' && kind === 'subscriptions') {
       const cancel_at_period_end = form.get('cancel_at_period_end') === 'true';
       return this.store(kind, { ...stored, cancel_at_period_end, metadata: merged(stored, form) });
@@ -170,9 +176,12 @@ export class PaymentsWire {
   }
 
   private booksOf(kind: string): Map<string, Stored> | undefined {
-    return { charges: this.charges, customers: this.customers, subscriptions: this.subscriptions, payment_intents: this.intents }[
-      kind
-    ];
+    return {
+      charges: this.charges,
+      customers: this.customers,
+      subscriptions: this.subscriptions,
+      payment_intents: this.intents,
+    }[kind];
   }
 
   private store(kind: string, object: Stored): WireAnswer {
@@ -217,7 +226,14 @@ export class PaymentsWire {
       return error(400, 'invalid_request_error', 'charge_already_refunded');
     }
     const refund: Stored = {
-      ...{ id: idOf('re'), object: 'refund', amount, currency: charge['currency'], charge: charge.id, status: 'succeeded' },
+      ...{
+        id: idOf('re'),
+        object: 'refund',
+        amount,
+        currency: charge['currency'],
+        charge: charge.id,
+        status: 'succeeded',
+      },
       ...{ payment_intent: charge['payment_intent'], reason: form.get('reason'), metadata: merged({}, form) },
     };
     this.refunds.push(refund);

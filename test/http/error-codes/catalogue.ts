@@ -60,7 +60,6 @@ export const PROMISED: readonly (readonly [status: number, type: ErrorType, code
 
 /** Codes that no source raises yet, and the capability that will. A code leaves with the first that does. */
 export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
-  payments_live_key_refused: 'payments connector',
   action_executing: 'nothing: a cancel of what executes is answered with conflict',
   from_denied: 'mail connector',
   undo_unavailable: 'undo',
@@ -73,8 +72,6 @@ export const NOT_YET_RAISED: Partial<Readonly<Record<ErrorCode, string>>> = {
   pro_required: 'paid tier',
   approval_required: 'approvals',
   schedule_needs_approval: 'approvals',
-  payments_livemode_detected: 'payments connector',
-  upstream_approval_pending: 'payments connector',
 };
 
 /** Codes that a rule below raises and that no request of today reaches; the spec and the test that prove the rule. */
@@ -96,6 +93,14 @@ export const PROVEN_BELOW: Partial<Readonly<Record<ErrorCode, { readonly spec: s
   database_role_unsafe: {
     spec: 'libs/infra/src/connectors/database/refused-sessions.spec.ts',
     title: 'a member, also through another role, of what reads files of the server',
+  },
+  payments_livemode_detected: {
+    spec: 'libs/infra/src/connectors/payments/payments-driver.spec.ts',
+    title: 'trips the breaker, and nobody knows what became of the call',
+  },
+  upstream_approval_pending: {
+    spec: 'libs/infra/src/connectors/payments/payments-driver.spec.ts',
+    title: 'an approval of the processor',
   },
   database_not_ready: {
     spec: 'libs/infra/src/connectors/database/refused-sessions.spec.ts',

@@ -154,6 +154,17 @@ export const CONNECTORS: RefusalGroup = {
         admin('PUT', '/v1/connectors/bare/credentials', { json: { kind: 'bearer', secret: { token: 'a b' } } }),
     },
     {
+      rule: 'a key of live mode, for payments',
+      verdict: { status: 400, code: 'payments_live_key_refused', param: 'secret' },
+      provoke: async ({ admin }) => {
+        const config = { api_version: '2025-09-30.clover', refund_limits: {} };
+        await admin('POST', '/v1/connectors', { json: { type: 'payments', name: 'payments', config } });
+        return admin('PUT', '/v1/connectors/payments/credentials', {
+          json: { kind: 'bearer', secret: { token: `sk_live_${'a'.repeat(24)}` } },
+        });
+      },
+    },
+    {
       rule: 'one that there is not',
       verdict: NOT_FOUND,
       provoke: ({ admin }) => admin('GET', '/v1/connectors/absent'),

@@ -3413,7 +3413,7 @@ export interface components {
          * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
          * @enum {string}
          */
-        ServedConnectorTypeName: "database" | "mcp_http" | "rest";
+        ServedConnectorTypeName: "database" | "mcp_http" | "payments" | "rest";
         /** @enum {string} */
         ConnectorStatus: "active" | "disabled";
         /** @enum {string} */
@@ -3594,7 +3594,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        ConnectorConfig: components["schemas"]["DatabaseConfig"] | components["schemas"]["McpHttpConfig"] | components["schemas"]["RestConfig"];
+        ConnectorConfig: components["schemas"]["DatabaseConfig"] | components["schemas"]["McpHttpConfig"] | components["schemas"]["PaymentsConfig"] | components["schemas"]["RestConfig"];
         /** @description The config of a PostgreSQL database. At most 64 KiB. */
         DatabaseConfig: {
             /** @description A name or an address; an IPv6 address without brackets. */
@@ -3718,6 +3718,30 @@ export interface components {
         RestMethod: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
         /** @description The name of a tool without its connector. */
         NativeToolName: string;
+        /** @description The config of a payments connector, which works in the processor's sandbox alone. */
+        PaymentsConfig: {
+            /**
+             * @description A version of the processor; sent on every request.
+             * @example 2025-09-30.clover
+             */
+            api_version: string;
+            /**
+             * @description The most that one refund may be, by lower-case currency, in its smallest unit. A currency that is not listed is refused.
+             * @example {
+             *       "eur": 10000
+             *     }
+             */
+            refund_limits: {
+                [key: string]: number;
+            };
+            /** @description What agents may give as the reason of a refund. All three unless said. */
+            refund_reasons?: ("duplicate" | "fraudulent" | "requested_by_customer")[];
+            /**
+             * Format: uri
+             * @description In development alone: a processor of your own, without a path.
+             */
+            base_url?: string;
+        };
         /** @description The config of a REST connector. At most 64 KiB. */
         RestConfig: {
             /**

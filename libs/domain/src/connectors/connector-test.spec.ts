@@ -31,7 +31,15 @@ describe('a connection test', () => {
         { check: 'config', status: 'passed', detail: 'Good.', fix: null },
         { check: 'tls', status: 'skipped', detail: 'Plain.', fix: null },
       ],
+      breaker: null,
     });
+  });
+
+  it('tells of what the connector must not go on with, beside the checks', async () => {
+    const breaker = { reason: 'livemode_detected', upstreamRequestId: 'req_1' } as const;
+    const ran = await runChecks([check('config', passedCheck('Good.')), check('auth', { ...FAILED, breaker })], tested);
+    expect(ran.breaker).toEqual(breaker);
+    expect(JSON.stringify(ran.checks)).not.toContain('req_1');
   });
 
   it('skips what rests on a failed check, and what rests on that, and says which one failed', async () => {

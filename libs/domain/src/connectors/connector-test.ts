@@ -67,7 +67,7 @@ type TestedCheck = { readonly check: string } & Pick<CheckFinding, 'status' | 'd
 export const runChecks = async (
   checks: readonly ConnectorCheck[],
   tested: TestedConnector,
-): Promise<Pick<ConnectorTest, 'status' | 'checks'>> => {
+): Promise<Pick<ConnectorTest, 'status' | 'checks'> & { readonly breaker: TrippedBreaker | null }> => {
   const findings = new Map<string, CheckFinding>();
   /** Each check that came to nothing, with the failed one that is the reason. */
   const causes = new Map<string, string>();
@@ -82,6 +82,7 @@ export const runChecks = async (
   return {
     status: statusOf([...findings.values()]),
     checks: [...findings].map(([check, { status, detail, fix }]) => ({ check, status, detail, fix })),
+    breaker: [...findings.values()].find(({ breaker }) => breaker !== undefined)?.breaker ?? null,
   };
 };
 

@@ -112,7 +112,7 @@ const portsOf = (deployment: Deployment): Provider[] => {
     value(Vault, deployment.vault),
     value(EgressPolicy, deployment.egress),
     value(ConnectorRegistry, deployment.drivers),
-    ...connectorsOf(deployment),
+    ...connectorsOf(deployment, gate),
     value(RunningExecutions, new LoggedRunningExecutions(deployment.openExecutions, store)),
     value(AdmissionKernel, gate),
     value(GateKernel, gate),
@@ -155,7 +155,7 @@ const checkpointPortsOf = (deployment: Deployment): Provider[] => {
   ];
 };
 
-const connectorsOf = (deployment: Deployment): Provider[] => {
+const connectorsOf = (deployment: Deployment, { breakers }: GateKernel): Provider[] => {
   const {
     connectors: streams,
     connectorHealth,
@@ -177,7 +177,10 @@ const connectorsOf = (deployment: Deployment): Provider[] => {
     value(DecoderRows, deployment.decoderRows),
     value(ToolDefinitions, toolDefinitions),
     value(ToolDiscovery, new ToolDiscovery(streams, connectorHealth, { registry, clock, logger })),
-    value(ConnectorTests, new ConnectorTests(streams, connectorHealth, { vault, egress, registry, settings, clock })),
+    value(
+      ConnectorTests,
+      new ConnectorTests(streams, connectorHealth, { vault, egress, registry, settings, clock, breakers }),
+    ),
   ];
 };
 

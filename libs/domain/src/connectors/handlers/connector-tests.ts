@@ -1,6 +1,7 @@
 import { type Clock, DomainError, epochMsOf, type OrgId, timestampOf } from '../../kernel/index.js';
 import { commonChecks, type CommonCheckParts } from '../common-checks.js';
 import type { ConnectorDriver } from '../connector-driver.port.js';
+import type { ConnectorBreakers } from '../connector-breakers.js';
 import { type ConnectorHealth, TESTS_A_MINUTE } from '../connector-health.port.js';
 import { type LiveConnector, isLive } from '../connector.state.js';
 import type { ConnectorStreams } from '../connector-streams.js';
@@ -18,6 +19,8 @@ const FRESH_MS = 10_000;
 interface ConnectorTestParts extends CommonCheckParts {
   readonly registry: { driverOf(type: ConnectorType): ConnectorDriver | null };
   readonly clock: Clock;
+  /** Those of the process: what a test shows keeps its calls from being sent, too. */
+  readonly breakers: Pick<ConnectorBreakers, 'trip'>;
 }
 
 /** `POST /v1/connectors/{id}/test` and `GET /v1/connectors/{id}/readiness`: whether a connector works, found by reading alone. */
@@ -31,7 +34,7 @@ export class ConnectorTests {
   /**
    * Runs the checklist and keeps the result as the connector's health. It is made on behalf of a person, so no Stop holds it
    * back, and a disabled connector can be tested before it is enabled. What it found of a config or a credential that was
-   * replaced meanwhile is kept, and counts for nothing.
+   * replaced meanwhile is kept, and counts for nothing. A connector that must not go on is disabled, as by a call.
    * @throws {DomainError} not_found, also of a connector that was deleted meanwhile; rate_limited
    */
   async test(address: ConnectorAddress): Promise<ConnectorTest> {
@@ -41,11 +44,12 @@ export class ConnectorTests {
     const startedMs = clock.nowMs();
     const waitMs = await this.health.begin({ org, name, connector: id }, startedMs);
     if (waitMs !== null) throw tooMany(waitMs);
-    const ran = await runChecks(this.checksOf(connector), {
+    const { breaker, ...ran } = await runChecks(this.checksOf(connector), {
       connector,
       deadlineMonotonicMs: clock.monotonicMs() + TEST_TIME_MS,
       mayStillSend: () => changeSince(this.connectors, connector),
     });
+    if (breaker !== null) await this.parts.breakers.trip(connector, breaker);
     const credentialVersion = connector.credential?.version ?? null;
     const test = { connector: id, ...ran, testedAt: timestampOf(startedMs), configHash, credentialVersion };
     await this.health.record(test);

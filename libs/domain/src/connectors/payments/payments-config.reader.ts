@@ -1,4 +1,4 @@
-import { CURRENCY_PATTERN, type JsonObject, type JsonValue } from '#libs/crypto';
+import { canonicalBytes, CURRENCY_PATTERN, type JsonObject, type JsonValue } from '#libs/crypto';
 
 import { hostNameFault } from '../../kernel/index.js';
 import { ConfigProblems } from '../config-problems.js';
@@ -21,6 +21,11 @@ export interface PaymentsConfigSettings {
  */
 export const readPaymentsConfig = (value: JsonValue, settings: PaymentsConfigSettings): PaymentsConfig => {
   const problems = new ConfigProblems(value);
+  const bytes = canonicalBytes(value).byteLength;
+  if (bytes > PAYMENTS_LIMITS.configBytes) {
+    problems.report('config', `must have at most ${PAYMENTS_LIMITS.configBytes} bytes, not ${bytes}.`);
+    problems.throwIfAny();
+  }
   const config = readConfig(value, settings, problems);
   problems.throwIfAny();
   return config as PaymentsConfig;

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/crypto';
 
 /** What a config may hold at most. */
 export const PAYMENTS_LIMITS = {
-  configBytes: 16_384,
+  configBytes: 65_536,
   currencies: 64,
   /** In minor units: what the processor takes at most in one refund. */
   amountMax: 99_999_999,

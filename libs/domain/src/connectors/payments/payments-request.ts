@@ -33,11 +33,7 @@ export const planPayments = (
 };
 
 /** What of a call is wrong whoever asks and whatever was charged. */
-const paymentsArgumentsFault = (
-  config: PaymentsConfig,
-  toolName: string,
-  args: JsonObject,
-): ArgumentFault | null => {
+const paymentsArgumentsFault = (config: PaymentsConfig, toolName: string, args: JsonObject): ArgumentFault | null => {
   const tool = paymentsToolNamed(toolName);
   if (tool === null) return { param: 'tool', message: 'The connector has no such tool.' };
   const fault = argumentsFaultOfFixed(tool, args);

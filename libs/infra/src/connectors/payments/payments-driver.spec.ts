@@ -79,11 +79,29 @@ describe('a write that has no good answer', () => {
   it.each<[string, Quirk, string, string, boolean]>([
     ['a fault of the processor', () => ({ status: 500, body: {} }), 'unknown', 'upstream_error', true],
     ['a lost answer', () => 'answer_lost', 'unknown', 'upstream_error', false],
-    ['a key in use', () => ({ status: 409, body: { error: { code: 'idempotency_key_in_use' } } }), 'unknown', 'upstream_error', true],
-    ['an approval of the processor', () => ({ status: 402, body: { error: { code: 'approval_required' } } }), 'unknown', 'upstream_approval_pending', false],
+    [
+      'a key in use',
+      () => ({ status: 409, body: { error: { code: 'idempotency_key_in_use' } } }),
+      'unknown',
+      'upstream_error',
+      true,
+    ],
+    [
+      'an approval of the processor',
+      () => ({ status: 402, body: { error: { code: 'approval_required' } } }),
+      'unknown',
+      'upstream_approval_pending',
+      false,
+    ],
     ['a page', () => ({ status: 200, body: '<html>' }), 'unknown', 'upstream_error', false],
     ['too many requests', () => ({ status: 429, body: {} }), 'failed', 'upstream_rate_limited', false],
-    ['a hint', () => ({ status: 429, body: {}, headers: { 'Stripe-Should-Retry': 'true' } }), 'failed', 'upstream_rate_limited', true],
+    [
+      'a hint',
+      () => ({ status: 429, body: {}, headers: { 'Stripe-Should-Retry': 'true' } }),
+      'failed',
+      'upstream_rate_limited',
+      true,
+    ],
   ])('%s', async (_, quirk, status, errorCode, isSentAgain) => {
     payments.wire.quirk = onWrites(quirk);
     const outcome = await refund();
@@ -110,7 +128,10 @@ describe('real money', () => {
     payments.wire.quirk = quirk;
     const outcome = await refund();
     expect(outcome).toMatchObject({ status: 'unknown', errorCode: 'payments_livemode_detected', retryAfterMs: null });
-    expect(outcome.breaker).toEqual({ reason: 'livemode_detected', upstreamRequestId: expect.stringMatching(/^req_/) as string });
+    expect(outcome.breaker).toEqual({
+      reason: 'livemode_detected',
+      upstreamRequestId: expect.stringMatching(/^req_/) as string,
+    });
   });
 
   it.each([`sk_live_${'a'.repeat(24)}`, 'not a key'])('%s in the vault sends nothing', async (key) => {
@@ -197,6 +218,9 @@ describe('a write that is read back', () => {
 });
 
 it('the key is in nothing that is kept', async () => {
-  payments.wire.quirk = onWrites(({ headers }) => ({ status: 400, body: { error: { message: headers.authorization } } }));
+  payments.wire.quirk = onWrites(({ headers }) => ({
+    status: 400,
+    body: { error: { message: headers.authorization } },
+  }));
   expect(JSON.stringify(await refund())).not.toContain(WIRE_KEY);
 });

@@ -99,7 +99,12 @@ export class GivenPayments {
 const live = (config: JsonObject): LiveConnector => {
   const stored = readConfig('payments', config, { isProduction: false });
   const of = { org: ORG, connector: CONNECTOR, name: 'pay', at: AT };
-  const created = { type: 'payments' as const, description: null, config: stored.config, config_hash: stored.configHash };
+  const created = {
+    type: 'payments' as const,
+    description: null,
+    config: stored.config,
+    config_hash: stored.configHash,
+  };
   const credential = { kind: 'bearer' as const, fields: ['token'], hint: null, version: 'v1' };
   const { evolve, initialState } = connectorDecider;
   const made = evolve(initialState(), { type: 'ConnectorCreated', data: { ...of, ...created } });
