@@ -16,7 +16,7 @@ import { OVERVIEW_WINDOWS } from '../../apps/api/src/insights/overview-window.js
 import { STATS_WINDOWS } from '../../apps/api/src/insights/stats-window.js';
 import { Q_CHARACTERS } from '../../apps/api/src/lists/filter-values.js';
 import { ARGUMENT_TYPES as DATABASE_ARGUMENT_TYPES } from '../../libs/domain/src/connectors/database/database-config.js';
-import { REST_METHODS } from '../../libs/domain/src/connectors/rest/rest-config.js';
+import { HTTP_METHODS } from '../../libs/domain/src/connectors/http-request.js';
 
 /** A closed set, pattern or limit, and the one file that spells it (docs/adr/0027-one-owner-for-each-fact.md). */
 interface Owned {
@@ -112,7 +112,7 @@ export const OWNED_SETS: readonly OwnedSet[] = [
     DATABASE_ARGUMENT_TYPES,
     'libs/domain/src/connectors/database/database-config.ts',
   ),
-  set('RestMethod', 'REST_METHODS', REST_METHODS, 'libs/domain/src/connectors/rest/rest-config.ts'),
+  set('RestMethod', 'HTTP_METHODS', HTTP_METHODS, 'libs/domain/src/connectors/http-request.ts'),
   set('WebhookStatus', 'WEBHOOK_STATUSES', webhooks.WEBHOOK_STATUSES, 'libs/domain/src/webhooks/webhook.events.ts'),
   set('DeliveryStatus', 'DELIVERY_STATUSES', webhooks.DELIVERY_STATUSES, 'libs/domain/src/webhooks/delivery.ts'),
   set('EventType', 'PUBLIC_EVENT_TYPES', events.PUBLIC_EVENT_TYPES, 'libs/domain/src/events/public-event.ts'),

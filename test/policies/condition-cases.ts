@@ -85,7 +85,7 @@ const CONDITIONS: readonly Omit<DiagnosticCase, 'path' | 'rule'>[] = [
     at: [5, 32],
     hint: 'agent.name',
   },
-  { title: 'payments facts', code: 'fact_not_available', source: when('has(request.payments)'), at: [5, 11] },
+  { title: 'facts of mail', code: 'fact_not_available', source: when('has(request.mail)'), at: [5, 11] },
   {
     title: 'an unknown function',
     code: 'unknown_function',

@@ -188,6 +188,7 @@ const connectorStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitra
     at: instant,
   };
   const config = fc.dictionary(text, text).map((entries) => ({ ...entries }));
+  const disabled = { requiredKeys: ['org', 'connector', 'name', 'at', 'reason'] as const } as never;
   const status = fc.constantFrom('active' as const, 'disabled' as const);
   const hints = fc.constant({ read_only: true, destructive: false, idempotent: true, open_world: false });
   const events: EventArbitraries<ConnectorEvent> = {
@@ -202,10 +203,7 @@ const connectorStream = (number: number, text: fc.Arbitrary<string>): fc.Arbitra
       { ...about, description: orNull(text), status, config, config_hash: digest },
       { requiredKeys: ['org', 'connector', 'name', 'at'] },
     ),
-    ConnectorDisabled: fc.record(
-      { ...about, reason: text, upstream_request_id: text },
-      { requiredKeys: [...Object.keys(about), 'reason'] as never },
-    ),
+    ConnectorDisabled: fc.record({ ...about, reason: text, upstream_request_id: text }, disabled),
     ConnectorDeleted: fc.record({ ...about, credential_version: orNull(text) }),
     ConnectorCredentialsUpdated: fc.record({
       ...about,

@@ -219,7 +219,7 @@ export class PaymentsWire {
 
   private refund(form: URLSearchParams): WireAnswer {
     const intent = this.intents.get(form.get('payment_intent') ?? '');
-    const charge = this.charges.get(form.get('charge') ?? String(intent?.['latest_charge'] ?? ''));
+    const charge = this.charges.get(form.get('charge') ?? (intent?.['latest_charge'] as string | undefined) ?? '');
     if (charge === undefined) return missing();
     const amount = Number(form.get('amount'));
     if (amount > Number(charge['amount']) - this.refunded(charge.id)) {

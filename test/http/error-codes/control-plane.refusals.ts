@@ -155,7 +155,7 @@ export const CONNECTORS: RefusalGroup = {
     },
     {
       rule: 'a key of live mode, for payments',
-      verdict: { status: 400, code: 'payments_live_key_refused', param: 'secret' },
+      verdict: [400, 'invalid_request_error', 'payments_live_key_refused', 'secret'],
       provoke: async ({ admin }) => {
         const config = { api_version: '2025-09-30.clover', refund_limits: {} };
         await admin('POST', '/v1/connectors', { json: { type: 'payments', name: 'payments', config } });

@@ -2848,12 +2848,13 @@ export interface components {
         Money: {
             /** @description In the smallest unit of the currency. */
             amount: number;
-            /**
-             * @description ISO 4217 in lower case.
-             * @example eur
-             */
-            currency: string;
+            currency: components["schemas"]["Currency"];
         };
+        /**
+         * @description ISO 4217 in lower case.
+         * @example eur
+         */
+        Currency: string;
         /** @description Who did it; ids only, never names or addresses. */
         Actor: {
             /** @enum {string} */
@@ -3803,8 +3804,7 @@ export interface components {
             cost?: {
                 /** @description In the smallest unit of the currency. */
                 amount?: number;
-                /** @example eur */
-                currency?: string;
+                currency?: components["schemas"]["Currency"];
                 /** @description The argument that is the amount. It has `money`, is required, and has a `min` of at least 0. */
                 arg?: string;
             };

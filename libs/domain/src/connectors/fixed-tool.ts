@@ -136,6 +136,12 @@ const textFault = (arg: Extract<FixedArgument, { type: 'text' }>, value: JsonVal
   return arg.pattern === undefined || arg.pattern.of.test(value) ? null : `must be ${arg.pattern.rule}`;
 };
 
+/** An argument that was judged, as it stands in a path, a query or a form: a text, an integer or a flag. */
+export const argumentText = (args: JsonObject, name: string): string => {
+  const value = args[name] ?? '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
 const textsFault = (arg: Extract<FixedArgument, { type: 'texts' }>, value: JsonValue): string | null => {
   const { members, keyCharacters, maxCharacters } = arg;
   if (!isObject(value)) return 'must be an object';

@@ -1,8 +1,11 @@
 import type { JsonValue } from '#libs/crypto';
 
+export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
 /** A request of a tool without its credential, which is added last (rule REST-9). Types that speak HTTP build it, pure. */
 export interface HttpRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: HttpMethod;
   /** `https://api.example.com`: scheme, host and port as they are dialled. */
   readonly origin: string;
   /** With the path of the base URL in front; never a query. */

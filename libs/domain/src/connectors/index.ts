@@ -139,6 +139,6 @@ export { type FetchedTools, ToolRecorder } from './tool-recorder.js';
 export { type ChangedTool, changedTools, type ToolsBrief, toolsBriefAfter } from './tools-brief.js';
 export { ConnectorBreakers } from './connector-breakers.js';
 export type { TrippedBreaker } from './tripped-breaker.js';
-export { type FixedTool, inputSchemaOfFixed } from './fixed-tool.js';
+export { argumentText, type FixedTool, inputSchemaOfFixed } from './fixed-tool.js';
 export type { HttpRequest } from './http-request.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

@@ -17,7 +17,7 @@ import { POLICY_SOURCE_MAX_BYTES, POLICY_SOURCE_MAX_LINES } from './source-text.
 const REFERENCE = readFileSync(new URL('../../../../docs/policy-language.md', import.meta.url), 'utf8');
 
 /** Other pages with policies that a reader copies. */
-const PAGES = ['mcp.md', 'connectors-mcp-http.md'].map((page) => ({
+const PAGES = ['mcp.md', 'connectors-mcp-http.md', 'connectors-payments.md'].map((page) => ({
   page,
   text: readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8'),
 }));

@@ -151,14 +151,24 @@ describe('the language', () => {
       ...['', '.kind', '.tables', '.statement_count', '.has_where', '.is_parameterized', '.functions'].map(
         (member): unknown[] => [`request.sql${member}`, ['database']],
       ),
+      ...['', ...PAYMENTS.map((name) => `.${name}`)].map((member): unknown[] => [
+        `request.payments${member}`,
+        ['payments'],
+      ]),
     ]);
   });
 
   it('holds no fact that no connector supplies yet', () => {
-    expect(faultsOf(conditional('has(request.payments)'))).not.toEqual([]);
-    expect(language.facts.map(({ path }) => path)).not.toContain('request.payments');
+    expect(faultsOf(conditional('has(request.mail)'))).not.toEqual([]);
+    expect(language.facts.map(({ path }) => path)).not.toContain('request.mail');
   });
 });
+
+const PAYMENTS = [
+  ...['enriched', 'charge', 'payment_intent', 'customer', 'currency', 'charge_amount', 'amount_refunded', 'refundable'],
+  ...['disputed', 'charge_age_days', 'amount_display', 'subscription', 'status', 'current_period_end'],
+  ...['amount_per_period', 'interval'],
+];
 
 const OPERATOR_USES: Readonly<Record<string, string>> = {
   '!': '!intent.signed',

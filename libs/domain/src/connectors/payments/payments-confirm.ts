@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '#libs/crypto';
 
 import { isObject } from '../config-reader.js';
 import type { ComparedValues, ReadBackTerms, ReadBackVerdict } from '../read-back.js';
+import { argumentText } from '../fixed-tool.js';
 import { CORRELATION } from './payments-request.js';
 
 /** One read that shows what a write did. */
@@ -60,7 +61,7 @@ export const planConfirmation = (
   const search = (path: string, ...filters: readonly string[]): ConfirmingRead => {
     const given = filters
       .filter((name) => Object.hasOwn(args, name))
-      .map((name) => [name, String(args[name])] as const);
+      .map((name) => [name, argumentText(args, name)] as const);
     return { path, query: [...given, ['limit', SEARCHED]], isSearch: true };
   };
   switch (toolName) {
@@ -69,9 +70,9 @@ export const planConfirmation = (
     case 'create_invoice_item':
       return id === null ? search('/v1/invoiceitems', 'customer') : at(`/v1/invoiceitems/${id}`);
     case 'update_customer_metadata':
-      return at(`/v1/customers/${String(args['customer'])}`);
+      return at(`/v1/customers/${argumentText(args, 'customer')}`);
     case 'cancel_subscription':
-      return at(`/v1/subscriptions/${String(args['subscription'])}`);
+      return at(`/v1/subscriptions/${argumentText(args, 'subscription')}`);
     default:
       return 'result_missing';
   }

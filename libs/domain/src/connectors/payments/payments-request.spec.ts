@@ -41,7 +41,7 @@ describe('a request to the processor', () => {
     ['update_customer_metadata', { customer: 'cus_1', metadata: { a: 'b' } }, 'POST /v1/customers/cus_1'],
     ['cancel_subscription', { subscription: 'sub_1' }, 'POST /v1/subscriptions/sub_1'],
   ] as const)('of %s with %j is %s', (tool, args, line) => {
-    const { method, origin, path, query, headers } = request(tool, args as JsonObject);
+    const { method, origin, path, query, headers } = request(tool, args);
     expect(`${method} ${path}${query === '' ? '' : `?${query}`}`).toBe(line);
     expect(origin).toBe('https://api.stripe.com');
     expect(headers).toContainEqual(['Stripe-Version', CONFIG.api_version]);
@@ -101,11 +101,13 @@ describe('a call that no request is built of', () => {
     ['args.metadata', 'update_customer_metadata', { customer: 'cus_1', metadata: { a: 1 } }],
     ['args.metadata', 'update_customer_metadata', { customer: 'cus_1', metadata: { service_action_id: 'act_1' } }],
     ['args.metadata', 'update_customer_metadata', { customer: 'cus_1', metadata: { ' Deedglass_x': 'y' } }],
+    ['args.metadata', 'update_customer_metadata', { customer: 'cus_1', metadata: { 'a][service_action_id': 'y' } }],
+    ['args.metadata', 'update_customer_metadata', { customer: 'cus_1', metadata: { 'ａ［b': 'y' } }],
     ['args.at_period_end', 'cancel_subscription', { subscription: 'sub_1', at_period_end: 'no' }],
     ['tool', 'create_payout', {}],
     ['tool', 'constructor', {}],
   ] as const)('is at fault in %s: %s with %j', (param, tool, args) =>
-    expect(faultAt(tool, args as JsonObject)).toBe(param),
+    expect(faultAt(tool, args)).toBe(param),
   );
 });
 

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue } from '#libs/crypto';
+import type { JsonObject } from '#libs/crypto';
 
 import type { ArgumentFault } from '../connector-driver.port.js';
 import type { CallCost } from '../request-facts.js';
-import { argumentsFaultOfFixed } from '../fixed-tool.js';
+import { argumentText, argumentsFaultOfFixed } from '../fixed-tool.js';
 import type { HttpRequest } from '../http-request.js';
 import { originOf, type PaymentsConfig } from './payments-config.js';
 import { isReservedKey, paymentsToolNamed } from './payments-tools.js';
@@ -38,13 +38,20 @@ const paymentsArgumentsFault = (config: PaymentsConfig, toolName: string, args: 
   if (tool === null) return { param: 'tool', message: 'The connector has no such tool.' };
   const fault = argumentsFaultOfFixed(tool, args);
   if (fault !== null) return fault;
-  if (toolName === 'update_customer_metadata') return reservedFault(args);
+  if (toolName === 'update_customer_metadata') return metadataFault(args);
   return toolName === 'create_refund' ? refundFault(config, args) : null;
 };
 
-const reservedFault = ({ metadata }: JsonObject): ArgumentFault | null => {
-  const reserved = Object.keys(metadata as JsonObject).some(isReservedKey);
-  if (!reserved) return null;
+/** Brackets would name another member: a form spells a member of metadata `metadata[name]`. */
+const BRACKET = /[[\]]/;
+
+const metadataFault = ({ metadata }: JsonObject): ArgumentFault | null => {
+  const names = Object.keys(metadata as JsonObject);
+  if (names.some((name) => BRACKET.test(name.normalize('NFKC')))) {
+    const message = 'args.metadata has a member with a square bracket in its name, which the processor does not take.';
+    return { param: 'args.metadata', message };
+  }
+  if (!names.some(isReservedKey)) return null;
   return {
     param: 'args.metadata',
     message: 'args.metadata has a member whose name is reserved: none may begin with service_ or deedglass_.',
@@ -77,19 +84,18 @@ interface Shape {
   readonly form?: readonly Parameter[];
 }
 
-const text = (args: JsonObject, name: string): string => String(args[name] as JsonValue);
 const given = (args: JsonObject, ...names: readonly string[]): readonly Parameter[] =>
-  names.filter((name) => Object.hasOwn(args, name)).map((name) => [name, text(args, name)]);
+  names.filter((name) => Object.hasOwn(args, name)).map((name) => [name, argumentText(args, name)]);
 const correlationOf = (action: string | null): readonly Parameter[] =>
   action === null ? [] : [[`metadata[${CORRELATION}]`, action]];
 
 const read = (path: string): Shape => ({ method: 'GET', path });
 
 const SHAPES: Readonly<Record<string, (args: JsonObject, correlation: readonly Parameter[]) => Shape>> = {
-  get_customer: (args) => read(`/v1/customers/${text(args, 'customer')}`),
-  get_charge: (args) => read(`/v1/charges/${text(args, 'charge')}`),
-  get_payment_intent: (args) => read(`/v1/payment_intents/${text(args, 'payment_intent')}`),
-  get_subscription: (args) => read(`/v1/subscriptions/${text(args, 'subscription')}`),
+  get_customer: (args) => read(`/v1/customers/${argumentText(args, 'customer')}`),
+  get_charge: (args) => read(`/v1/charges/${argumentText(args, 'charge')}`),
+  get_payment_intent: (args) => read(`/v1/payment_intents/${argumentText(args, 'payment_intent')}`),
+  get_subscription: (args) => read(`/v1/subscriptions/${argumentText(args, 'subscription')}`),
   list_charges: (args) => ({ ...read('/v1/charges'), query: page(args, 'customer') }),
   list_refunds: (args) => ({ ...read('/v1/refunds'), query: page(args, 'charge', 'payment_intent') }),
   create_refund: (args, correlation) => ({
@@ -104,17 +110,17 @@ const SHAPES: Readonly<Record<string, (args: JsonObject, correlation: readonly P
   }),
   update_customer_metadata: (args, correlation) => ({
     method: 'POST',
-    path: `/v1/customers/${text(args, 'customer')}`,
+    path: `/v1/customers/${argumentText(args, 'customer')}`,
     form: [
       ...Object.entries(args['metadata'] as JsonObject).map(([key, value]): Parameter => [
         `metadata[${key}]`,
-        String(value),
+        value as string,
       ]),
       ...correlation,
     ],
   }),
   cancel_subscription: (args, correlation) => {
-    const path = `/v1/subscriptions/${text(args, 'subscription')}`;
+    const path = `/v1/subscriptions/${argumentText(args, 'subscription')}`;
     if (args['at_period_end'] !== false) {
       return { method: 'POST', path, form: [['cancel_at_period_end', 'true'], ...correlation] };
     }
@@ -128,11 +134,11 @@ const SHAPES: Readonly<Record<string, (args: JsonObject, correlation: readonly P
 };
 
 /** What a list holds at most where the call does not say. */
-const PAGE = 10;
+const PAGE = '10';
 
 const page = (args: JsonObject, ...filters: readonly string[]): readonly Parameter[] => [
   ...given(args, ...filters),
-  ['limit', String(args['limit'] ?? PAGE)],
+  ['limit', Object.hasOwn(args, 'limit') ? argumentText(args, 'limit') : PAGE],
   ...given(args, 'starting_after'),
 ];
 

@@ -1,3 +1,5 @@
+import { CURRENCY_PATTERN } from '#libs/crypto';
+
 import type { FixedArgument, FixedTool } from '../fixed-tool.js';
 import { PAYMENTS_LIMITS, REFUND_REASONS } from './payments-config.js';
 
@@ -30,7 +32,7 @@ const CURRENCY: FixedArgument = {
   type: 'text',
   description: 'Three lower-case letters, such as eur.',
   maxCharacters: 3,
-  pattern: { of: /^[a-z]{3}$/, rule: 'three lower-case letters, such as eur' },
+  pattern: { of: CURRENCY_PATTERN, rule: 'three lower-case letters, such as eur' },
 };
 
 const LIMIT: FixedArgument = { type: 'integer', description: 'How many at most.', min: 1, max: 25 };

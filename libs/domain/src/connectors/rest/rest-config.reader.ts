@@ -4,15 +4,8 @@ import { hostNameFault } from '../../kernel/index.js';
 import { ConfigProblems } from '../config-problems.js';
 import { ConfigReader } from '../config-reader.js';
 import { checkReadBack } from './read-back.reader.js';
-import {
-  REST_AUTH_KINDS,
-  REST_LIMITS,
-  REST_METHODS,
-  type RestAuth,
-  type RestConfig,
-  type RestMethod,
-  type RestTool,
-} from './rest-config.js';
+import { HTTP_METHODS, type HttpMethod } from '../http-request.js';
+import { REST_AUTH_KINDS, REST_LIMITS, type RestAuth, type RestConfig, type RestTool } from './rest-config.js';
 import { isAllowedHeaderName, isCredentialHeaderName, isHeaderValue } from '../header-names.js';
 import { REST_PLACES } from './rest-keys.js';
 import { isUnderAnyPrefix, literalPathFault } from './rest-paths.js';
@@ -144,13 +137,13 @@ const credentialHeaders = (auth: RestAuth): readonly string[] => {
   return auth.header === undefined ? [] : [auth.header];
 };
 
-const readMethods = (reader: ConfigReader): readonly RestMethod[] => {
-  const entries = reader.list('allowed_methods', { min: 1, max: REST_METHODS.length }) ?? [];
-  const methods: RestMethod[] = [];
+const readMethods = (reader: ConfigReader): readonly HttpMethod[] => {
+  const entries = reader.list('allowed_methods', { min: 1, max: HTTP_METHODS.length }) ?? [];
+  const methods: HttpMethod[] = [];
   entries.forEach((entry, index) => {
-    const method = REST_METHODS.find((known) => known === entry);
+    const method = HTTP_METHODS.find((known) => known === entry);
     if (method === undefined) {
-      reader.report(`allowed_methods[${index}]`, `must be one of ${REST_METHODS.join(', ')}.`);
+      reader.report(`allowed_methods[${index}]`, `must be one of ${HTTP_METHODS.join(', ')}.`);
     } else if (methods.includes(method)) reader.report(`allowed_methods[${index}]`, `lists ${method} a second time.`);
     else methods.push(method);
   });

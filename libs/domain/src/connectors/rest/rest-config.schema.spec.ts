@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#libs/crypto';
 
 import type { ConfigSchema } from '../config-schema.js';
-import { REST_METHODS } from './rest-config.js';
+import { HTTP_METHODS } from '../http-request.js';
 import { REST_CONFIG_SCHEMA } from './rest-config.schema.js';
 import { REST_PLACES } from './rest-keys.js';
 import { config, paramOf, read, tool, withTool } from './testing/given-rest-config.js';
@@ -106,7 +106,7 @@ describe('the schema of a REST config', () => {
   );
   it.each(choosing)('offers in %s for %s what the reader takes: %s', (place, key, value) => {
     const chosen = { [key]: value };
-    const anywhere = { allowed_methods: [...REST_METHODS] };
+    const anywhere = { allowed_methods: [...HTTP_METHODS] };
     const list = { in: 'query', type: 'array' };
     const text = { in: 'body', type: 'string', ...(value === 'header' ? { header: 'X-Thing' } : {}) };
     const x = { ...(key === 'style' ? list : text), ...chosen };

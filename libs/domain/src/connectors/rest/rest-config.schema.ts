@@ -1,5 +1,6 @@
 import type { ConfigSchema } from '../config-schema.js';
-import { REST_LIMITS, REST_METHODS } from './rest-config.js';
+import { HTTP_METHODS } from '../http-request.js';
+import { REST_LIMITS } from './rest-config.js';
 import { TOOL_SCHEMA } from './rest-tool.schema.js';
 
 const MORE = { more: true } as const;
@@ -114,7 +115,7 @@ export const REST_CONFIG_SCHEMA: ConfigSchema = {
       description: 'The service sends nothing else, whatever a tool says.',
       minItems: 1,
       uniqueItems: true,
-      items: { type: 'string', enum: [...REST_METHODS] },
+      items: { type: 'string', enum: [...HTTP_METHODS] },
     },
     allowed_path_prefixes: {
       type: 'array',

@@ -1,3 +1,4 @@
+import type { HttpMethod } from '../http-request.js';
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
 import type { MoneyMark, MoneyMarks } from '../../kernel/index.js';
@@ -26,9 +27,6 @@ export const REST_LIMITS = {
   expectPaths: 32,
   postconditionCharacters: 2_048,
 } as const;
-
-export const REST_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type RestMethod = (typeof REST_METHODS)[number];
 
 export const ARGUMENT_PLACES = ['path', 'query', 'body', 'header'] as const;
 export const ARGUMENT_TYPES = ['string', 'integer', 'number', 'boolean', 'object', 'array'] as const;
@@ -78,7 +76,7 @@ export interface RestTool {
   /** A verb phrase that goes on after `wants to`. */
   readonly title?: string;
   readonly description?: string;
-  readonly method: RestMethod;
+  readonly method: HttpMethod;
   /** Below the path of `base_url`. */
   readonly path: string;
   readonly side_effect: Exclude<SideEffect, 'unknown'>;
@@ -108,7 +106,7 @@ export interface RestAuth {
 export interface RestConfig {
   readonly base_url: string;
   readonly auth: RestAuth;
-  readonly allowed_methods: readonly RestMethod[];
+  readonly allowed_methods: readonly HttpMethod[];
   readonly allowed_path_prefixes: readonly string[];
   readonly timeout_ms: number;
   readonly max_response_bytes: number;
@@ -129,7 +127,7 @@ export const moneyMarksOf = ({ args }: RestTool): MoneyMarks | null => {
 };
 
 /** GET and HEAD read, DELETE is destructive, all others write (rule REST-15). */
-export const sideEffectOfMethod = (method: RestMethod): RestTool['side_effect'] => {
+export const sideEffectOfMethod = (method: HttpMethod): RestTool['side_effect'] => {
   if (method === 'GET' || method === 'HEAD') return 'read';
   return method === 'DELETE' ? 'destructive' : 'write';
 };

@@ -4,14 +4,8 @@ import { ConfigReader } from '../config-reader.js';
 import { readToolName, readToolTitle, withoutAbsent } from '../tool-words.reader.js';
 import { readPostcondition, readReadBack } from './read-back.reader.js';
 import { readArguments } from './rest-argument.reader.js';
-import {
-  REST_LIMITS,
-  REST_METHODS,
-  type RestArgument,
-  type RestMethod,
-  type RestTool,
-  sideEffectOfMethod,
-} from './rest-config.js';
+import { HTTP_METHODS, type HttpMethod } from '../http-request.js';
+import { REST_LIMITS, type RestArgument, type RestTool, sideEffectOfMethod } from './rest-config.js';
 import { isAllowedHeaderName } from '../header-names.js';
 import { readCost } from './rest-cost.js';
 import { REST_PLACES } from './rest-keys.js';
@@ -19,11 +13,11 @@ import { cleanedPath, fillPath, isUnderAnyPrefix, parsePathTemplate, placeholder
 
 /** From harmless to grave: a tool may be declared graver than its method says, never lighter. */
 const SIDE_EFFECTS = ['read', 'write', 'destructive'] as const;
-const METHODS_WITHOUT_BODY: readonly RestMethod[] = ['GET', 'HEAD'];
+const METHODS_WITHOUT_BODY: readonly HttpMethod[] = ['GET', 'HEAD'];
 
 /** What the rest of the config says about its tools. */
 export interface ToolContext {
-  readonly allowedMethods: readonly RestMethod[];
+  readonly allowedMethods: readonly HttpMethod[];
   readonly allowedPathPrefixes: readonly string[];
   /** Lower-case names already taken by default headers and the credential. */
   readonly takenHeaders: ReadonlySet<string>;
@@ -70,7 +64,7 @@ export const readTool = (
 interface ReadSoFar {
   readonly path: string | undefined;
   readonly args: Readonly<Record<string, RestArgument>>;
-  readonly method: RestMethod | undefined;
+  readonly method: HttpMethod | undefined;
   readonly idempotencyHeader: string | undefined;
 }
 
@@ -79,16 +73,16 @@ const checkArguments = (tool: ConfigReader, read: ReadSoFar, context: ToolContex
   checkPlaces(tool, read, context);
 };
 
-const readMethod = (tool: ConfigReader, context: ToolContext): RestMethod | undefined => {
+const readMethod = (tool: ConfigReader, context: ToolContext): HttpMethod | undefined => {
   tool.require('method');
-  const method = tool.choice('method', REST_METHODS);
+  const method = tool.choice('method', HTTP_METHODS);
   if (method !== undefined && !context.allowedMethods.includes(method)) {
     tool.report('method', `is ${method}, which is not among allowed_methods.`);
   }
   return method;
 };
 
-const readSideEffect = (tool: ConfigReader, method: RestMethod | undefined): RestTool['side_effect'] | undefined => {
+const readSideEffect = (tool: ConfigReader, method: HttpMethod | undefined): RestTool['side_effect'] | undefined => {
   const sideEffect = tool.choice('side_effect', SIDE_EFFECTS);
   if (sideEffect === undefined || method === undefined) return sideEffect;
   const least = sideEffectOfMethod(method);

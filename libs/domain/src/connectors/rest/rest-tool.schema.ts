@@ -1,6 +1,7 @@
 import { CURRENCY_PATTERN } from '#libs/crypto';
 import type { ConfigSchema } from '../config-schema.js';
-import { ARGUMENT_TYPES, REST_LIMITS, REST_METHODS } from './rest-config.js';
+import { HTTP_METHODS } from '../http-request.js';
+import { ARGUMENT_TYPES, REST_LIMITS } from './rest-config.js';
 
 const ARGUMENT: ConfigSchema = {
   type: 'object',
@@ -222,7 +223,7 @@ export const TOOL_SCHEMA: ConfigSchema = {
       pattern: '^[a-z][a-z0-9_]{0,63}$',
       examples: ['get_customer'],
     },
-    method: { type: 'string', title: 'Method', enum: [...REST_METHODS] },
+    method: { type: 'string', title: 'Method', enum: [...HTTP_METHODS] },
     path: {
       type: 'string',
       title: 'Path',

@@ -10,6 +10,7 @@ const optional = (type: CelType, suppliedBy: readonly string[], meaning: string)
   suppliedBy,
   meaning,
 });
+const unavailable = (meaning: string): Field => ({ type: DYN, presence: 'unavailable', meaning });
 const orNull = (type: CelType, meaning: string): Field => always(nullable(type), meaning);
 const record = (name: string, fields: Readonly<Record<string, Field>>): CelType => ({ kind: 'record', name, fields });
 
@@ -124,6 +125,7 @@ export const FACTS: Vocabulary = {
         ['payments'],
         'what the payments processor says of what the call would change',
       ),
+      mail: unavailable('to whom a mail would go'),
     }),
     OWN_TEXTS,
     'what the connector knows before anything is sent',

@@ -192,7 +192,7 @@ describe('a write that is read back', () => {
     ['cancel_subscription', () => ({ subscription: payments.wire.subscription() })],
     ['cancel_subscription', () => ({ subscription: payments.wire.subscription(), at_period_end: false })],
   ] as const)('is VERIFIED: %s', async (toolName, argsOf) => {
-    const args = argsOf() as JsonObject;
+    const args = argsOf();
     const { status, result } = await payments.send(toolName, args);
     expect(status).toBe('succeeded');
     expect(await confirmed(toolName, args, result as JsonObject)).toEqual(['VERIFIED']);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
+import { CURRENCY_PATTERN, digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
 import {
+  argumentText,
   type CallCost,
   type CallOutcome,
   type ConnectorCall,
@@ -116,7 +117,7 @@ export class PaymentsDriver extends ConnectorDriver {
 
   private async subscriptionFacts(question: FactsQuestion, unread: RequestFacts): Promise<ReadFacts> {
     const { args } = question;
-    const { outcome, body } = await this.read(question, `/v1/subscriptions/${String(args['subscription'])}`);
+    const { outcome, body } = await this.read(question, `/v1/subscriptions/${argumentText(args, 'subscription')}`);
     const facts = outcome.status === 'succeeded' ? factsOfSubscription(args, body) : null;
     return facts === null ? withBreaker(unread, outcome) : { facts };
   }
@@ -171,9 +172,9 @@ export class PaymentsDriver extends ConnectorDriver {
   }
 
   private readPayment(reader: Reader, args: JsonObject): Promise<EndedPayment> {
-    const { charge, payment_intent: intent } = args;
-    if (typeof charge === 'string') return this.read(reader, `/v1/charges/${charge}`);
-    return this.read(reader, `/v1/payment_intents/${String(intent)}`, [['expand[]', 'latest_charge']]);
+    if (Object.hasOwn(args, 'charge')) return this.read(reader, `/v1/charges/${argumentText(args, 'charge')}`);
+    const path = `/v1/payment_intents/${argumentText(args, 'payment_intent')}`;
+    return this.read(reader, path, [['expand[]', 'latest_charge']]);
   }
 
   /** Beside the calls: it is no action's, and is made once. */
@@ -254,10 +255,10 @@ const outcomeOfUnread = (outcome: CallOutcome): CallOutcome => {
 const withBreaker = (facts: RequestFacts, { breaker }: CallOutcome): ReadFacts =>
   breaker === undefined ? { facts } : { facts, breaker };
 
-const nameOfCharge = (
-  { id, configHash, credential }: LiveConnector,
-  { charge, payment_intent: intent }: JsonObject,
-): string => [id, configHash, credential?.version ?? '', String(charge ?? intent)].join('/');
+const nameOfCharge = ({ id, configHash, credential }: LiveConnector, args: JsonObject): string => {
+  const named = argumentText(args, Object.hasOwn(args, 'charge') ? 'charge' : 'payment_intent');
+  return [id, configHash, credential?.version ?? '', named].join('/');
+};
 
 const chargeIn = (body: JsonValue | undefined): JsonValue | undefined => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
@@ -269,7 +270,7 @@ const costIn = (body: JsonValue | undefined): CallCost | null => {
   const { amount, currency } = body;
   const isCost =
     typeof amount === 'number' && Number.isSafeInteger(amount) && amount >= 0 && typeof currency === 'string';
-  return isCost && /^[a-z]{3}$/i.test(currency) ? { amount, currency: currency.toLowerCase() } : null;
+  return isCost && CURRENCY_PATTERN.test(currency.toLowerCase()) ? { amount, currency: currency.toLowerCase() } : null;
 };
 
 const describe = (config: JsonObject, tool: FixedTool): ToolDescription => {
