@@ -86,11 +86,13 @@ const random = new SystemRandomness();
 
 /** Nothing is ever stored: every credential that a connector's events name is the same token. */
 class OneTokenVault extends Vault {
+  token = 'token-of-the-bench';
+
   override put(): Promise<void> {
     return Promise.reject(new Error('this vault stores nothing'));
   }
   override open(): Promise<OpenedSecret> {
-    const fields = new Map([['token', Buffer.from('token-of-the-bench')]]);
+    const fields = new Map([['token', Buffer.from(this.token)]]);
     return Promise.resolve({ fields, destroy: () => undefined });
   }
   override destroy(): Promise<void> {
@@ -175,6 +177,7 @@ export class GateBench {
   /** Whose an address is, by its normal form. */
   readonly mailboxes = new Map<string, UserId>();
   readonly gate: AdmissionKernel;
+  readonly vault = new OneTokenVault();
   readonly executorId = 'exe_test';
   readonly executor: ActionExecutor;
   /** Of agents, of admin keys and of the Stop of an organization. */
@@ -201,7 +204,7 @@ export class GateBench {
     });
     const registry = new ConnectorDrivers({
       door: this.door,
-      vault: new OneTokenVault(),
+      vault: this.vault,
       clock: this.clock,
       randomness: random,
       logger: silentLogger,
@@ -308,10 +311,10 @@ export class GateBench {
   }
 
   /** In another process: this one hears of it by the log alone. */
-  async storeCredentialElsewhere(): Promise<void> {
+  async storeCredentialElsewhere(name = 'crm'): Promise<void> {
     const runner = new CommandRunner(this.store, new FoldedStreams(this.store));
     const credential = { kind: 'bearer', fields: ['token'], hint: null, version: 'v1' };
-    const [id, metadata] = [connectorStreamId(this.org, 'crm'), this.metadata()];
+    const [id, metadata] = [connectorStreamId(this.org, name), this.metadata()];
     await runner.run(
       connectorDecider,
       id,
