@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '#libs/crypto';
+import { judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
+
+const judged = (
+  status: number,
+  body: JsonValue | undefined,
+  { tool = 'create_issue', isRead = false, headers = {} } = {},
+) => {
+  const header = (name: string): string | null => headers[name] ?? null;
+  const answer = { status, body, isEmpty: body === undefined, header };
+  const { status: outcome, errorCode, isPassing } = judgeCodeHost(answer, tool, isRead);
+  return [outcome, errorCode, isPassing];
+};
+const words = (message: string): JsonObject => ({ message, documentation_url: 'https://docs.github.com/rest' });
+
+describe('an answer of the code host', () => {
+  it.each([
+    [403, words('Resource not accessible by personal access token'), {}, 'upstream_auth_failed'],
+    [403, undefined, {}, 'upstream_auth_failed'],
+    [403, words('x'), { 'x-ratelimit-remaining': '59' }, 'upstream_auth_failed'],
+    [403, words('x'), { 'retry-after': '60' }, 'upstream_rate_limited'],
+    [403, words('x'), { 'x-ratelimit-remaining': '0' }, 'upstream_rate_limited'],
+    [
+      403,
+      words('You have exceeded a secondary rate limit.'),
+      { 'x-ratelimit-remaining': '4000' },
+      'upstream_rate_limited',
+    ],
+    [403, words('API Rate Limit exceeded for user ID 1.'), {}, 'upstream_rate_limited'],
+    [403, words('You have triggered an abuse detection mechanism.'), {}, 'upstream_rate_limited'],
+    [429, undefined, {}, 'upstream_rate_limited'],
+    [401, words('Bad credentials'), {}, 'upstream_auth_failed'],
+    [404, words('Not Found'), {}, 'upstream_not_found'],
+    [301, words('Moved Permanently'), {}, 'upstream_error'],
+    [307, words('Temporary Redirect'), {}, 'upstream_error'],
+    [400, words('Problems parsing JSON'), {}, 'upstream_error'],
+    [405, words('Pull Request is not mergeable'), {}, 'upstream_error'],
+    [409, words('Head branch was modified.'), {}, 'upstream_error'],
+    [410, words('Issues are disabled'), {}, 'upstream_error'],
+    [422, words('Validation Failed'), {}, 'upstream_error'],
+  ])('%i %j with %j is failed, %s, for reads and writes, and not repeated', (status, body, headers, code) => {
+    expect(judged(status, body, { headers })).toEqual(['failed', code, false]);
+    expect(judged(status, body, { headers, isRead: true, tool: 'get_issue' })).toEqual(['failed', code, false]);
+  });
+
+  it.each([
+    ['create_issue', 201, { number: 1 }, 'succeeded'],
+    ['put_file', 200, { content: {} }, 'succeeded'],
+    ['delete_comment', 204, undefined, 'succeeded'],
+    ['delete_branch', 204, undefined, 'succeeded'],
+    ['create_issue', 204, undefined, 'unknown'],
+    ['create_issue', 201, 'text', 'unknown'],
+    ['create_issue', 201, [], 'unknown'],
+    ['create_issue', 202, { number: 1 }, 'unknown'],
+    ['merge_pull_request', 200, { merged: true }, 'succeeded'],
+    ['merge_pull_request', 200, { merged: false }, 'unknown'],
+    ['merge_pull_request', 202, {}, 'unknown'],
+    ['create_issue', 500, {}, 'unknown'],
+    ['create_issue', 502, undefined, 'unknown'],
+    ['create_issue', 503, {}, 'unknown'],
+  ] as const)('to %s with %i %j is %s, and the write is not repeated', (tool, status, body, outcome) => {
+    const [ended, , isPassing] = judged(status, body as JsonValue | undefined, { tool });
+    expect([ended, isPassing]).toEqual([outcome, false]);
+  });
+
+  it.each([
+    [200, { a: 1 }, 'succeeded', false],
+    [200, [], 'succeeded', false],
+    [200, undefined, 'failed', false],
+    [202, {}, 'failed', false],
+    [500, {}, 'unknown', false],
+    [502, {}, 'unknown', true],
+    [503, {}, 'unknown', true],
+  ] as const)('to a read, %i %j, is %s; repeated: %s', (status, body, outcome, isRepeated) => {
+    const [ended, , isPassing] = judged(status, body as JsonValue | undefined, { isRead: true, tool: 'get_issue' });
+    expect([ended, isPassing]).toEqual([outcome, isRepeated]);
+  });
+});
+
+it('links that open a private file are found at every depth', () =>
+  expect(
+    secretsOfAnswer([
+      { download_url: 'https://raw.example/a?token=T1' },
+      { content: { download_url: 'https://raw.example/b?token=T2' } },
+      { download_url: 'https://raw.example/public' },
+      { download_url: null },
+    ]).toSorted(),
+  ).toEqual(['https://raw.example/a?token=T1', 'https://raw.example/b?token=T2']));

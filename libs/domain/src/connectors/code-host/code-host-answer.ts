@@ -1,0 +1,112 @@
+import type { JsonValue } from '#libs/crypto';
+
+import { isObject } from '../config-reader.js';
+import { isRetriedStatus, type UpstreamVerdict, verdictOfStatus } from '../upstream-mapping.js';
+
+/** An answer of the host, as much of it as it is judged by. */
+export interface CodeHostAnswer {
+  readonly status: number;
+  /** Undefined where the body is no JSON. */
+  readonly body: JsonValue | undefined;
+  readonly isEmpty: boolean;
+  /** Values of headers, by lower-case name. */
+  readonly header: (name: string) => string | null;
+}
+
+export interface JudgedCodeHost extends UpstreamVerdict {
+  readonly isPassing: boolean;
+}
+
+/** What came of a request (docs/connectors-code-host.md, What a call answers). The first row that fits. */
+export const judgeCodeHost = (answer: CodeHostAnswer, toolName: string, isRead: boolean): JudgedCodeHost => {
+  const { status } = answer;
+  if (status === 403 || status === 429) return ended(isRateLimited(answer) ? RATE_LIMITED : REFUSED);
+  if (status === 404) return ended(NOT_FOUND);
+  if (status >= 300 && status < 400) return ended(RENAMED);
+  if (status === 409 || status === 422) return ended(CONFLICT);
+  if (status >= 200 && status < 300) return ended(verdictOfSuccess(answer, toolName, isRead));
+  return { ...verdictOfStatus(status, isRead), isPassing: isRead && isRetriedStatus(status) };
+};
+
+const ended = (verdict: UpstreamVerdict): JudgedCodeHost => ({ ...verdict, isPassing: false });
+
+/**
+ * A refusal for having asked too often looks like one for want of a permission. A secondary limit may have no header at all,
+ * and say it in its words alone.
+ */
+const isRateLimited = ({ status, body, header }: CodeHostAnswer): boolean => {
+  if (status === 429 || header('retry-after') !== null || header('x-ratelimit-remaining') === '0') return true;
+  const message = isObject(body) ? body['message'] : undefined;
+  return typeof message === 'string' && /rate limit|abuse detection/i.test(message);
+};
+
+/** Tools whose answer has no body. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['delete_comment', 'delete_branch']);
+
+const verdictOfSuccess = (
+  { status, body, isEmpty }: CodeHostAnswer,
+  toolName: string,
+  isRead: boolean,
+): UpstreamVerdict => {
+  if (status === 202) return isRead ? NOT_READY : ACCEPTED;
+  if (WITHOUT_BODY.has(toolName) && isEmpty) return SUCCEEDED;
+  const isReadable = isObject(body) || (isRead && Array.isArray(body));
+  if (!isReadable) return isRead ? UNREADABLE : UNREADABLE_WRITE;
+  const isUnmerged = toolName === 'merge_pull_request' && isObject(body) && body['merged'] !== true;
+  return isUnmerged ? UNREADABLE_WRITE : SUCCEEDED;
+};
+
+const SUCCEEDED: UpstreamVerdict = { status: 'succeeded', errorCode: null, errorMessage: null };
+const failed = (errorCode: UpstreamVerdict['errorCode'], errorMessage: string): UpstreamVerdict => ({
+  status: 'failed',
+  errorCode,
+  errorMessage,
+});
+const unknown = (errorMessage: string): UpstreamVerdict => ({
+  status: 'unknown',
+  errorCode: 'upstream_error',
+  errorMessage: `${errorMessage} The call may have run: read the state before you try again.`,
+});
+
+const RATE_LIMITED = failed(
+  'upstream_rate_limited',
+  'The code host limits the requests of this token, and did not apply the call. Try again later, and more slowly.',
+);
+const REFUSED = failed(
+  'upstream_auth_failed',
+  'The code host refused the call: the token lacks a permission for it, or a rule of the repository forbids it. Its own words are in the result.',
+);
+const NOT_FOUND = failed(
+  'upstream_not_found',
+  'The code host answered 404: nothing is there, or the token may not see it. Check the arguments, then the repositories and permissions of the token.',
+);
+const RENAMED = failed(
+  'upstream_error',
+  'The repository was renamed or moved, and the call was not applied. An admin can put its new name into the config.',
+);
+const CONFLICT = failed(
+  'upstream_error',
+  'The code host did not apply the call, because it does not fit what is there. Its own words are in the result.',
+);
+const UNREADABLE = failed('upstream_error', 'The code host did not answer as it should to a read.');
+const NOT_READY = failed('upstream_error', 'The code host has no answer yet. Try again later.');
+const UNREADABLE_WRITE = unknown('The code host did not answer as it should to a write.');
+const ACCEPTED = unknown('The code host took the call, and runs it later.');
+
+/** What of an answer opens something to whoever reads it: links with a token in them. */
+export const secretsOfAnswer = (body: JsonValue | undefined): readonly string[] => {
+  const found: string[] = [];
+  const rest: (JsonValue | undefined)[] = [body];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (Array.isArray(value)) for (const item of value) rest.push(item);
+    else if (isObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        // Of a public repository it has no token, and opens nothing.
+        if (name === 'download_url' && typeof member === 'string' && member.includes('?')) found.push(member);
+        else rest.push(member);
+      }
+    }
+  }
+  return found;
+};
