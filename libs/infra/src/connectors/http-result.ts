@@ -26,6 +26,7 @@ const KEPT_HEADERS = new Set([
   'location',
   'request-id',
   'x-request-id',
+  'x-github-request-id',
   'retry-after',
 ]);
 const KEPT_HEADER_PREFIX = 'x-ratelimit-';
