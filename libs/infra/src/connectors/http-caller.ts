@@ -76,6 +76,8 @@ export interface HttpWork {
   readonly refused?: (secret: OpenedSecret) => CallOutcome | null;
   /** Beside those of the request. */
   readonly sensitive: readonly JsonValue[];
+  /** What of the answer itself opens something to whoever reads it; absent: nothing does. */
+  readonly answerSecrets?: (response: EgressResponse) => readonly string[];
   readonly maxResponseBytes: number;
   /** How much of an answer `judge` sees; a longer one comes as its digest. Absent: as much as is recorded. */
   readonly judgedBytes?: number;
@@ -193,7 +195,8 @@ export class HttpCaller {
     response: EgressResponse,
     redirect: Exclude<RedirectDecision['kind'], 'follow'>,
   ): Promise<EndedCall> {
-    const redactor = new Redactor(credential.secrets, [...work.request.sensitive, ...work.sensitive]);
+    const answered = work.answerSecrets?.(response) ?? [];
+    const redactor = new Redactor(credential.secrets, [...work.request.sensitive, ...work.sensitive, ...answered]);
     const result = await recordedResult(response, redactor);
     const judged = this.outcomeOf(work, response, redirect);
     const { status, errorCode, errorMessage, hasSent, retryAfterMs, breaker } = judged;

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import { judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
 
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
 const judged = (
   status: number,
   body: JsonValue | undefined,
-  { tool = 'create_issue', isRead = false, headers = {} } = {},
+  { tool = 'create_issue', isRead = false, headers = NO_HEADERS } = {},
 ) => {
   const header = (name: string): string | null => headers[name] ?? null;
   const answer = { status, body, isEmpty: body === undefined, header };

@@ -1,7 +1,15 @@
 // What the driver of a code host needs of its rules (libs/infra/src/connectors/code-host).
 export { type CodeHostAnswer, judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
 export { type CodeHostConfig, codeHostConfigOf } from './code-host-config.js';
-export { absent, judgeConfirmation, planConfirmation, readBackTermsOf, unverifiable } from './code-host-confirm.js';
+export {
+  absent,
+  type ConfirmingRead,
+  type JudgedConfirmation,
+  judgeConfirmation,
+  planConfirmation,
+  readBackTermsOf,
+  unverifiable,
+} from './code-host-confirm.js';
 export { isProtectedBranch } from './code-host-names.js';
 export { type Parameter, planCodeHost, planCodeHostRead, refPath } from './code-host-request.js';
 export { CODE_HOST_TOOLS, codeHostToolNamed } from './code-host-tools.js';
