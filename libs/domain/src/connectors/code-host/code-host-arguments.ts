@@ -33,11 +33,17 @@ export const codeHostArgumentsFault = (
   if (tool === null) return { param: 'tool', message: 'The connector has no such tool.' };
   const shape = argumentsFaultOfFixed(tool, args);
   if (shape !== null) return shape;
-  for (const rule of [repositoryFault, refFault, pathRule, textsFault, ...(OF_TOOL[toolName] ?? [])]) {
+  for (const rule of [wholeFault, repositoryFault, refFault, pathRule, textsFault, ...(OF_TOOL[toolName] ?? [])]) {
     const fault = rule(config, args);
     if (fault !== null) return fault;
   }
   return null;
+};
+
+/** Half of a character has no bytes: it would be sent as another one than was judged, or not at all. */
+const wholeFault: Rule = (_, args) => {
+  const broken = Object.keys(args).find((name) => textIn(args, name)?.isWellFormed() === false);
+  return broken === undefined ? null : at(broken, 'must be text without halves of characters');
 };
 
 /** Letter for letter, so that a rule of a policy on the argument means what it says. */
@@ -92,12 +98,8 @@ const governingFault: Rule = ({ allow_workflows: isAllowed }, args) =>
       )
     : null;
 
-const sizeFault: Rule = ({ max_file_bytes: most }, args) => {
-  const content = textOf(args, 'content');
-  // A half of a pair would be sent as another character than was judged.
-  if (!content.isWellFormed()) return at('content', 'must be text without halves of characters');
-  return Buffer.byteLength(content) <= most ? null : at('content', `must have at most ${most} bytes`);
-};
+const sizeFault: Rule = ({ max_file_bytes: most }, args) =>
+  Buffer.byteLength(textOf(args, 'content')) <= most ? null : at('content', `must have at most ${most} bytes`);
 
 const changeFault: Rule = (_, args) =>
   ['title', 'body', 'state'].some((name) => Object.hasOwn(args, name))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import { thrown } from '../../../../../test/support/thrown.js';
@@ -6,6 +7,7 @@ import { basePathOf, type CodeHostConfig, originOf } from './code-host-config.js
 import { readCodeHostConfig } from './code-host-config.reader.js';
 import { CODE_HOST_CONFIG_SCHEMA } from './code-host-config.schema.js';
 import { CODE_HOST_PLACES } from './code-host-keys.js';
+import { CODE_HOST_TOOLS } from './code-host-tools.js';
 import { isFineGrainedToken, refuseOtherTokens } from './code-host-token.js';
 
 const read = (changes: JsonObject = {}, isProduction = true): CodeHostConfig =>
@@ -122,5 +124,24 @@ describe('a token', () => {
     expect(refused.message).toContain(why);
     expect(refused.message).toContain('Create a fine-grained token');
     expect(refused.message).not.toContain('aaaa');
+  });
+});
+
+describe('the guide', () => {
+  const guide = readFileSync(new URL('../../../../../docs/connectors-code-host.md', import.meta.url), 'utf8');
+
+  it('has an example that is taken', () => {
+    const [, example = ''] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
+    const { config } = JSON.parse(example) as { readonly config: JsonObject };
+    expect(readCodeHostConfig(config, { isProduction: true })).toMatchObject(config);
+  });
+
+  it('has every key of the config, and every tool with what it does', () => {
+    const rows = [...guide.matchAll(/^\| `([a-z_]+)` \| (read|write|destructive) \|/gm)].map(([, name, effect]) => [
+      name,
+      effect,
+    ]);
+    expect(rows).toEqual(CODE_HOST_TOOLS.map(({ name, sideEffect }) => [name, sideEffect]));
+    for (const key of CODE_HOST_PLACES.config.keys) expect(guide).toContain(`| \`${key}\` |`);
   });
 });

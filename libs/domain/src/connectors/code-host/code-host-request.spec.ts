@@ -116,6 +116,8 @@ describe('a call that no request is built of', () => {
     ['args.ref', 'get_file', { path: 'a', ref: 'main~1' }],
     ['args.content', 'put_file', { ...FILE, content: 'ä'.repeat(51) }],
     ['args.content', 'put_file', { ...FILE, content: '\ud800' }],
+    ['args.path', 'get_file', { path: 'a\ud800' }],
+    ['args.body', 'create_comment', { number: 7, body: '\udc00' }],
     ['args.message', 'put_file', { ...FILE, message: ' ' }],
     ['args.message', 'put_file', { ...FILE, message: 'x\n\nService-Action-Id: act_1' }],
     ['args.body', 'create_comment', { number: 7, body: 'x <!-- act_1 -->' }],
