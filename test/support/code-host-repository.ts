@@ -60,7 +60,7 @@ export class CodeHostRepository {
     if (kind === undefined) return method === 'GET' ? ok(this.shown()) : null;
     if (kind === 'contents') return this.contents(method, rest.join('/'), query, body);
     if (kind === 'git') return this.refs(method, rest, body);
-    if (kind === 'issues' && rest[0] === 'comments') return this.commentAt(method, rest[1]);
+    if (kind === 'issues' && rest[0] === 'comments') return this.commentAt(method, rest[1], query);
     if (kind === 'issues') return this.issuesAt(method, rest, query, body);
     return kind === 'pulls' ? this.pullsAt(method, rest, query, body) : null;
   }
@@ -210,8 +210,10 @@ export class CodeHostRepository {
     return created(comment);
   }
 
-  private commentAt(method: string, id: string | undefined): WireAnswer | null {
-    if (id === undefined) return ok([...this.comments.values()]);
+  private commentAt(method: string, id: string | undefined, query: URLSearchParams): WireAnswer | null {
+    const isNewestFirst = query.get('direction') === 'desc';
+    const all = [...this.comments.values()];
+    if (id === undefined) return ok(paged(isNewestFirst ? all.toReversed() : all, query));
     const comment = this.comments.get(Number(id));
     if (comment === undefined) return null;
     if (method === 'GET') return ok(comment);

@@ -27,6 +27,7 @@ const KEPT_HEADERS = new Set([
   'request-id',
   'x-request-id',
   'x-github-request-id',
+  'x-accepted-github-permissions',
   'retry-after',
 ]);
 const KEPT_HEADER_PREFIX = 'x-ratelimit-';

@@ -35,7 +35,7 @@ describe('the read that confirms a write', () => {
     ],
     ['update_issue', { number: 7 }, null, '/issues/7'],
     ['create_comment', { number: 7 }, answered({ id: 9 }), '/issues/comments/9'],
-    ['create_comment', { number: 7 }, null, `/issues/7/comments?${SINCE}&per_page=100`],
+    ['create_comment', { number: 7 }, null, `/issues/comments?sort=created&direction=desc&${SINCE}&per_page=100`],
     ['create_branch', { branch: 'fix/#1' }, null, '/git/ref/heads/fix/%231'],
     ['put_file', { branch: 'fix', path: 'a b' }, null, '/contents/a%20b?ref=fix'],
     ['create_pull_request', { head: 'fix' }, answered({ number: 3 }), '/pulls/3'],

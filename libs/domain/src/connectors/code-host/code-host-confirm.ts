@@ -93,28 +93,31 @@ export const planConfirmation = (
     kind: 'search',
   });
   const newest: readonly Parameter[] = [
-    ['state', 'all'],
     ['sort', 'created'],
     ['direction', 'desc'],
   ];
+  const ofAnyState: readonly Parameter[] = [['state', 'all'], ...newest];
   const repository = repositoryPath(args);
   const onBranch: readonly Parameter[] = [['ref', textOf(args, 'branch')]];
   switch (toolName) {
     case 'create_issue': {
       const number = idIn(result, 'number');
       return number === null
-        ? search(`${repository}/issues`, ...newest, since)
+        ? search(`${repository}/issues`, ...ofAnyState, since)
         : object(`${repository}/issues/${number}`);
     }
     case 'create_comment': {
       const id = idIn(result, 'id');
-      return id === null ? search(`${issuePath(args)}/comments`, since) : object(commentPath(args, id));
+      // Those of the whole repository: the list of one issue cannot be had newest first.
+      return id === null ? search(`${repository}/issues/comments`, ...newest, since) : object(commentPath(args, id));
     }
     case 'create_pull_request': {
       const number = idIn(result, 'number');
       const [owner] = textOf(args, 'repository').split('/');
       const head: Parameter = ['head', `${owner}:${textOf(args, 'head')}`];
-      return number === null ? search(`${repository}/pulls`, head, ...newest) : object(`${repository}/pulls/${number}`);
+      return number === null
+        ? search(`${repository}/pulls`, head, ...ofAnyState)
+        : object(`${repository}/pulls/${number}`);
     }
     case 'update_issue':
       return object(issuePath(args));

@@ -1,6 +1,6 @@
 // What the driver of a code host needs of its rules (libs/infra/src/connectors/code-host).
 export { type CodeHostAnswer, judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
-export { type CodeHostConfig, codeHostConfigOf } from './code-host-config.js';
+export { codeHostConfigOf } from './code-host-config.js';
 export {
   absent,
   type ConfirmingRead,

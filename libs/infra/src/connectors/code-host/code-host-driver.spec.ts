@@ -162,6 +162,13 @@ describe('a write that has no good answer', () => {
   });
 });
 
+it('a missing permission is named in the result', async () => {
+  host.wire.denied.add('issues');
+  const { errorCode, result } = await openIssue();
+  expect(errorCode).toBe('upstream_auth_failed');
+  expect(result).toMatchObject({ headers: { 'x-accepted-github-permissions': 'issues=write' } });
+});
+
 describe('a repository that was renamed', () => {
   it('is not followed to its new name, by reads and writes', async () => {
     const number = await issue();
@@ -284,6 +291,15 @@ describe('a lie', () => {
     host.wire.shop.write('fix', 'a', 'y');
     expect(await confirmed('put_file', args, put.result)).toEqual(['MISMATCH', 'sha']);
   });
+});
+
+it('a comment is found among many, although its answer was lost', async () => {
+  const args = { number: await issue(), body: 'b' };
+  for (let written = 0; written < 150; written += 1)
+    host.wire.shop.answer('POST', ['issues', '1', 'comments'], new URLSearchParams(), { body: 'x' });
+  host.wire.quirk = onWrites(() => 'answer_lost');
+  await host.send('create_comment', args);
+  expect(await confirmed('create_comment', args, null)).toEqual(['VERIFIED']);
 });
 
 describe('an absence', () => {
