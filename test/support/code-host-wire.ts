@@ -64,7 +64,10 @@ export class CodeHostWire {
     const server = createServer();
     const wire = new CodeHostWire(server);
     wire.add('acme/shop');
-    server.on('request', (request, response) => void wire.serve(request, response));
+    server.on('request', (request, response) => {
+      // Half a request, of a caller that is gone.
+      wire.serve(request, response).catch(() => response.destroy());
+    });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return wire;
   }
