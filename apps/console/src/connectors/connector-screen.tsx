@@ -10,7 +10,7 @@ import { RecentActions } from '../gate/recent-actions.tsx';
 import { ScreenHead } from '../shell/screen.tsx';
 import { StandsBadge } from './connector-badges.tsx';
 import { ConfigFacts } from './config-facts.tsx';
-import { ConnectorCredential, isCredentialMissing } from './credential.tsx';
+import { ConnectorCredential } from './credential.tsx';
 import { EditConnector } from './edit-connector.tsx';
 import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
@@ -21,7 +21,7 @@ import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
 import { WitnessPanel } from './witness-panel.tsx';
-import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
+import { type Connector, type ConnectorType, isCredentialMissing, useConnector, useTypes } from './types.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];
 
@@ -66,7 +66,8 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
       />
     );
   }
-  const credential = <ConnectorCredential connector={connector} kinds={type?.credentials ?? []} />;
+  const credential = <ConnectorCredential connector={connector} type={type} />;
+  const isMissing = isCredentialMissing(connector, type);
   return (
     <>
       <Head connector={connector} mayEdit={mayEdit} />
@@ -75,13 +76,13 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
       <div className={kit['columns']}>
         <div className={kit['stack']}>
           <PolicyWarnings findings={warnings} />
-          {isCredentialMissing(connector) ? credential : null}
+          {isMissing ? credential : null}
           <Tools connector={connector} type={type} />
           <TryPanel connector={connector} />
           <RecentCalls name={connector.name} />
         </div>
         <div className={kit['stack']}>
-          {isCredentialMissing(connector) ? null : credential}
+          {isMissing ? null : credential}
           <WitnessPanel connector={connector} />
           <TestPanel connector={connector} />
           <ConfigFacts connector={connector} type={type} />
@@ -132,12 +133,19 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
     </p>
     {connector.health.reason === null ? null : (
       <Warning>
-        The service disabled this connector: <Said text={connector.health.reason} />. Resolve the cause, then enable the
-        connector.
+        The service disabled this connector: <Said text={whyDisabled(connector.health.reason)} />. Resolve the cause,
+        then enable the connector.
       </Warning>
     )}
   </>
 );
+
+const WHY_DISABLED: Readonly<Record<string, string>> = {
+  livemode_detected: 'an answer was about real money, and it works in the sandbox alone (livemode_detected)',
+  live_key_stored: 'the stored key is none of the sandbox, and nothing was sent with it (live_key_stored)',
+};
+
+const whyDisabled = (reason: string): string => WHY_DISABLED[reason] ?? reason;
 
 /** Findings of the enforced policy that a change of the connector has caused. */
 const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] }) =>

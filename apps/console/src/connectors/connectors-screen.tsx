@@ -10,12 +10,11 @@ import { ScreenHead } from '../shell/screen.tsx';
 import { AddConnector } from './add-connector.tsx';
 import { HealthBadge, StandsBadge } from './connector-badges.tsx';
 import styles from './connectors.module.css';
-import { isCredentialMissing } from './credential.tsx';
 import { draftNames } from './drafts.ts';
 import { heldToolsInWords } from './held-tools.ts';
 import { connectorPages } from './queries.ts';
 import { StrandedDrafts } from './stranded-drafts.tsx';
-import type { Connector } from './types.ts';
+import { type Connector, type ConnectorType, isCredentialMissing, useTypes } from './types.ts';
 
 /** The list of connectors. With `?add` in the address, the form for a new one. */
 export const ConnectorsScreen = () => {
@@ -78,54 +77,63 @@ const NoConnectors = ({ mayAdd }: { readonly mayAdd: boolean }) => (
   </Empty>
 );
 
-const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => (
-  <table className={kit['table']}>
-    <thead>
-      <tr>
-        <th scope="col">Name</th>
-        <th scope="col">Status</th>
-        <th scope="col">Description</th>
-        <th scope="col">Tools</th>
-        <th scope="col">Credential</th>
-        <th scope="col">Changed</th>
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((connector) => (
-        <tr key={connector.id}>
-          <td>
-            <Link href={`/connectors/${connector.id}`} className={kit['rowLink'] ?? ''} data-row>
-              <code>{connector.name}</code>
-            </Link>
-          </td>
-          <td data-end>
-            <StandsBadge connector={connector} />{' '}
-            {connector.health.status === 'not_tested' ? null : <HealthBadge health={connector.health} />}
-          </td>
-          <td data-wide>{connector.description === null ? <None /> : <Said text={connector.description} />}</td>
-          <td className={kit['number']}>
-            {connector.tools.length}
-            <span className={styles['onPhone']}> {connector.tools.length === 1 ? 'tool' : 'tools'}</span>
-            {connector.held_tools === 0 ? null : (
-              <strong className={styles['held']}>{heldToolsInWords(connector.held_tools)}</strong>
-            )}
-          </td>
-          <td data-end>
-            <span className={styles['onPhone']}>credential </span>
-            <CredentialWord connector={connector} />
-          </td>
-          <td data-hide className={kit['number']}>
-            <Time at={connector.updated_at} />
-          </td>
+const ConnectorsTable = ({ rows }: { readonly rows: readonly Connector[] }) => {
+  const { data: types } = useTypes();
+  return (
+    <table className={kit['table']}>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Status</th>
+          <th scope="col">Description</th>
+          <th scope="col">Tools</th>
+          <th scope="col">Credential</th>
+          <th scope="col">Changed</th>
         </tr>
-      ))}
-    </tbody>
-  </table>
-);
+      </thead>
+      <tbody>
+        {rows.map((connector) => (
+          <tr key={connector.id}>
+            <td>
+              <Link href={`/connectors/${connector.id}`} className={kit['rowLink'] ?? ''} data-row>
+                <code>{connector.name}</code>
+              </Link>
+            </td>
+            <td data-end>
+              <StandsBadge connector={connector} />{' '}
+              {connector.health.status === 'not_tested' ? null : <HealthBadge health={connector.health} />}
+            </td>
+            <td data-wide>{connector.description === null ? <None /> : <Said text={connector.description} />}</td>
+            <td className={kit['number']}>
+              {connector.tools.length}
+              <span className={styles['onPhone']}> {connector.tools.length === 1 ? 'tool' : 'tools'}</span>
+              {connector.held_tools === 0 ? null : (
+                <strong className={styles['held']}>{heldToolsInWords(connector.held_tools)}</strong>
+              )}
+            </td>
+            <td data-end>
+              <span className={styles['onPhone']}>credential </span>
+              <CredentialWord connector={connector} type={types?.find(({ type }) => type === connector.type)} />
+            </td>
+            <td data-hide className={kit['number']}>
+              <Time at={connector.updated_at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+};
 
 /** Whether the connector has the credential that it needs, in a word. */
-const CredentialWord = ({ connector }: { readonly connector: Connector }) =>
-  isCredentialMissing(connector) ? (
+const CredentialWord = ({
+  connector,
+  type,
+}: {
+  readonly connector: Connector;
+  readonly type: ConnectorType | undefined;
+}) =>
+  isCredentialMissing(connector, type) ? (
     <strong className={styles['missing']}>missing</strong>
   ) : connector.credential === null ? (
     <span className={kit['dim']}>none needed</span>

@@ -10,24 +10,23 @@ import { FormDialog } from '../kit/form-dialog.tsx';
 import { Button, Panel, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { connectorQuery } from './queries.ts';
-import type { Connector, ConnectorType } from './types.ts';
+import { type Connector, type ConnectorType, credentialKindOf } from './types.ts';
 
 type Kinds = ConnectorType['credentials'];
 
-/** The kind of credential that the config asks for. */
-const kindOf = ({ config }: Connector): Kinds[number]['kind'] => config.auth?.kind ?? 'none';
-
-/** Whether a credential is needed and not stored, so that every call fails. */
-export const isCredentialMissing = (connector: Connector): boolean =>
-  connector.credential === null && kindOf(connector) !== 'none';
-
 /** The credential of a connector: can be stored, replaced and destroyed, but is never shown. */
-export const ConnectorCredential = ({ connector, kinds }: { readonly connector: Connector; readonly kinds: Kinds }) => {
+export const ConnectorCredential = ({
+  connector,
+  type,
+}: {
+  readonly connector: Connector;
+  readonly type: ConnectorType | undefined;
+}) => {
   const may = useMay('admin');
   const [open, setOpen] = useState<'store' | 'destroy' | null>(null);
   const { credential } = connector;
-  const kind = kindOf(connector);
-  const known = kinds.find((each) => each.kind === kind);
+  const kind = credentialKindOf(connector, type);
+  const known = type?.credentials.find((each) => each.kind === kind);
   return (
     <Panel title="Credential">
       {credential === null ? (

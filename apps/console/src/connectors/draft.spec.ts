@@ -139,6 +139,16 @@ describe('a typed value', () => {
     expect(isWanted(header, argument, object({}))).toBe(false);
   });
 
+  it('is sent as an empty list where nothing is ticked of what is ticked by default', () => {
+    const reasons = { type: 'array', uniqueItems: true, items: { type: 'string', enum: ['a', 'b'] } };
+    const schema: Schema = {
+      type: 'object',
+      properties: { reasons: { ...reasons, default: ['a', 'b'] }, others: reasons },
+    };
+    expect(back(object({ reasons: [], others: [] }), schema).json).toEqual({ reasons: [] });
+    expect(back(object({}), schema).json).toEqual({});
+  });
+
   it('is shown if the default of another member gives it a meaning', () => {
     const member: Schema = { type: 'string', 'x-service-form': { when: { in: ['path'] } } };
     expect(isWanted(member, argument, object({}))).toBe(true);

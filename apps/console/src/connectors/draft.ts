@@ -180,12 +180,16 @@ const objectToJson = (schema: Schema, draft: DraftObject, param: string, faults:
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (!isWanted(member, schema, draft)) continue;
     const value = toJson(member, draft.members[name], `${param}.${name}`, faults);
-    const isNothing = value === undefined || (isList(value) ? value.length === 0 : isEmptyGroup(member, value));
+    const isNothing = value === undefined || (isList(value) ? isEmptyList(member, value) : isEmptyGroup(member, value));
     if (isNothing && schema.required?.includes(name) === true) faults.push(missing(`${param}.${name}`, member));
     else if (!isNothing) json[name] = value;
   }
   return { ...json, ...draft.others };
 };
+
+/** A list without rows is left out. Where nothing is ticked of what would be ticked by default, that is said. */
+const isEmptyList = (schema: Schema, value: readonly Json[]): boolean =>
+  value.length === 0 && !(kindOf(schema) === 'checks' && schema.default !== undefined);
 
 /** An optional group of fields, none of which was filled in. */
 const isEmptyGroup = (schema: Schema, value: Json): boolean =>

@@ -145,7 +145,7 @@ const WholeOrNot = ({ schema, param, name, value, onChange }: MemberProps) => (
 );
 
 const Checks = ({ schema, param, name, value, onChange }: MemberProps) => {
-  const chosen = (value ?? []) as readonly string[];
+  const chosen = (value ?? schema.default ?? []) as readonly string[];
   return (
     <FieldGroup legend={schema.title ?? name} hint={schema.description} fault={useFault(param)}>
       <div className={styles['checks']}>

@@ -64,6 +64,7 @@ export const Rows = ({ members, schema, param, name, value, onChange }: RowsProp
                 one={one}
                 param={isMap ? `${param}.${row.name}` : `${param}[${index}]`}
                 isMap={isMap}
+                names={schema.propertyNames}
                 number={index + 1}
                 row={row}
                 onChange={(changed) => onChange({ rows: rows.map((each) => (each.id === row.id ? changed : each)) })}
@@ -87,6 +88,7 @@ interface RowProps {
   readonly one: string;
   readonly param: string;
   readonly isMap: boolean;
+  readonly names: Schema['propertyNames'];
   readonly number: number;
   readonly row: Row;
   readonly onChange: (row: Row) => void;
@@ -98,11 +100,17 @@ const OneRow = (props: RowProps) => {
   return props.isMap ? <NamedRow {...props} /> : <FoldedRow {...props} />;
 };
 
-const NameInput = ({ one, number, row, onChange }: Pick<RowProps, 'one' | 'number' | 'row' | 'onChange'>) => (
+const NameInput = ({
+  one,
+  number,
+  names,
+  row,
+  onChange,
+}: Pick<RowProps, 'one' | 'number' | 'names' | 'row' | 'onChange'>) => (
   <input
     className={kit['field']}
-    aria-label={`Name of ${one} ${number}`}
-    placeholder="name"
+    aria-label={`${names?.title ?? 'Name'} of ${one} ${number}`}
+    placeholder={names?.examples?.[0] ?? 'name'}
     autoComplete="off"
     spellCheck={false}
     value={row.name}

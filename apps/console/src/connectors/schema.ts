@@ -14,6 +14,8 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
+  /** Of a map: what its names are called, and one of them. */
+  readonly propertyNames?: { readonly title?: string; readonly examples?: readonly string[] };
   readonly items?: Schema;
   readonly 'x-service-form'?: {
     readonly when?: Readonly<Record<string, readonly string[]>>;

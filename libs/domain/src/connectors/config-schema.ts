@@ -35,6 +35,8 @@ export interface ConfigSchema {
   readonly maxProperties?: number;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, ConfigSchema>>;
+  /** Of a map: what its names are. */
+  readonly propertyNames?: ConfigSchema;
   /** Of a map: what each of its values is. */
   readonly additionalProperties?: false | ConfigSchema;
   readonly items?: ConfigSchema;

@@ -1,3 +1,5 @@
+import { CURRENCY_PATTERN } from '#libs/crypto';
+
 import type { ConfigSchema } from '../config-schema.js';
 import { PAYMENTS_LIMITS, REFUND_REASONS } from './payments-config.js';
 
@@ -21,11 +23,13 @@ export const PAYMENTS_CONFIG_SCHEMA: ConfigSchema = {
       title: 'Largest refund, by currency',
       description: 'In minor units: 10000 for eur is €100.00. Refunds in a currency that is not here are refused.',
       maxProperties: PAYMENTS_LIMITS.currencies,
+      propertyNames: { title: 'Currency', pattern: CURRENCY_PATTERN.source, examples: ['eur'] },
       additionalProperties: {
         type: 'integer',
-        title: 'Largest refund',
+        title: 'Limit',
         minimum: 1,
         maximum: PAYMENTS_LIMITS.amountMax,
+        examples: ['10000'],
       },
     },
     refund_reasons: {

@@ -106,9 +106,7 @@ describe('a call that no request is built of', () => {
     ['args.at_period_end', 'cancel_subscription', { subscription: 'sub_1', at_period_end: 'no' }],
     ['tool', 'create_payout', {}],
     ['tool', 'constructor', {}],
-  ] as const)('is at fault in %s: %s with %j', (param, tool, args) =>
-    expect(faultAt(tool, args)).toBe(param),
-  );
+  ] as const)('is at fault in %s: %s with %j', (param, tool, args) => expect(faultAt(tool, args)).toBe(param));
 });
 
 describe('the most that a refund may be', () => {
