@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { digestOf } from '#libs/crypto';
-import { CONNECTOR_CATALOGUE } from '#libs/domain/connectors';
+import { catalogueOf, type CatalogueEntry, ConnectorSettings } from '#libs/domain/connectors';
 import { DomainError } from '#libs/domain/kernel';
 import { READ } from '../control-plane.js';
 import { CursorCodec } from '../http/cursor-codec.js';
@@ -18,7 +18,14 @@ const CACHE_CONTROL = 'private, max-age=300';
 /** What connectors there can be. */
 @Controller('v1/connector-types')
 export class ConnectorTypesController {
-  constructor(private readonly cursors: CursorCodec) {}
+  private readonly catalogue: readonly CatalogueEntry[];
+
+  constructor(
+    private readonly cursors: CursorCodec,
+    settings: ConnectorSettings,
+  ) {
+    this.catalogue = catalogueOf(settings);
+  }
 
   /** In the order of titles. */
   @Get()
@@ -31,7 +38,7 @@ export class ConnectorTypesController {
   ): void {
     const cursors = this.cursors.forList(exchange, query);
     const after = cursors.after as string | null;
-    const rest = CONNECTOR_CATALOGUE.filter(({ title }) => after === null || title > after);
+    const rest = this.catalogue.filter(({ title }) => after === null || title > after);
     const listed = { rows: rest.slice(0, query.limit), hasMore: rest.length > query.limit };
     send(reply, known, pageOf(listed, cursors, { item: (entry) => entry, position: ({ title }) => title }));
   }
@@ -43,7 +50,7 @@ export class ConnectorTypesController {
     @Headers('if-none-match') known: string | undefined,
     @Res() reply: FastifyReply,
   ): void {
-    const entry = CONNECTOR_CATALOGUE.find((each) => each.type === type);
+    const entry = this.catalogue.find((each) => each.type === type);
     if (!entry) throw new DomainError('not_found');
     send(reply, known, entry);
   }

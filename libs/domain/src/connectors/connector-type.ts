@@ -18,6 +18,8 @@ export interface ConnectorTypeSettings {
 /** What is known of a connector's type beside how its tools run, which is the driver's part. */
 export interface ConnectorTypeRules {
   readonly catalogueEntry: CatalogueEntry;
+  /** In production there is no such type. */
+  readonly isDevelopmentOnly?: true;
   /** The config as stored, every default filled in. Throws validation_failed with the field path in `param`. */
   readonly readConfig: (config: JsonValue, settings: ConnectorTypeSettings) => JsonObject;
   /** The key of a config that says where its calls go: `config.<key>` is at fault where the egress rules forbid it. */

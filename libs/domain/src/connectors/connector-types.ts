@@ -28,13 +28,24 @@ export const CONNECTOR_CATALOGUE: readonly CatalogueEntry[] = Object.values(RULE
   .map(({ catalogueEntry }) => catalogueEntry)
   .sort((one, other) => (one.title < other.title ? -1 : 1));
 
+const DEVELOPMENT_ONLY: ReadonlySet<ConnectorType> = new Set(
+  SERVED_TYPES.filter((type) => RULES[type]?.isDevelopmentOnly === true),
+);
+
+type Surroundings = Pick<ConnectorTypeSettings, 'isProduction'>;
+
+/** The catalogue of a service: in production without the types that are for development alone. */
+export const catalogueOf = ({ isProduction }: Surroundings): readonly CatalogueEntry[] =>
+  isProduction ? CONNECTOR_CATALOGUE.filter(({ type }) => !DEVELOPMENT_ONLY.has(type)) : CONNECTOR_CATALOGUE;
+
 /** @throws {DomainError} validation_failed, param `type` */
-export const requireServedType = (type: string): ConnectorType => {
-  const served = SERVED_TYPES.find((known) => known === type);
+export const requireServedType = (type: string, { isProduction }: Surroundings): ConnectorType => {
+  const types = SERVED_TYPES.filter((known) => !isProduction || !DEVELOPMENT_ONLY.has(known));
+  const served = types.find((known) => known === type);
   if (served !== undefined) return served;
   throw new DomainError('validation_failed', {
     param: 'type',
-    message: `type must be one of ${SERVED_TYPES.join(', ')}.${/stdio/i.test(type) ? ` ${BRIDGE_FOR_STDIO}` : ''}`,
+    message: `type must be one of ${types.join(', ')}.${/stdio/i.test(type) ? ` ${BRIDGE_FOR_STDIO}` : ''}`,
   });
 };
 
@@ -92,7 +103,7 @@ export interface StoredConfig {
 
 /** @throws {DomainError} validation_failed with the field path in `param` */
 export const readConfig = (type: ConnectorType, value: JsonValue, settings: ConnectorTypeSettings): StoredConfig => {
-  const rules = RULES[requireServedType(type)] as ConnectorTypeRules;
+  const rules = RULES[requireServedType(type, settings)] as ConnectorTypeRules;
   const config = rules.readConfig(value, settings);
   const fault = settings.faultOf?.(type, config) ?? null;
   if (fault !== null) throw new DomainError('validation_failed', fault);

@@ -60,8 +60,9 @@ export {
   type TestedConnector,
   type TestedPlace,
 } from './connector-test.js';
-export type { ChangeLogPlace } from './connector-type.js';
+export type { CatalogueEntry, ChangeLogPlace } from './connector-type.js';
 export {
+  catalogueOf,
   changeLogOf,
   CONNECTOR_CATALOGUE,
   isNamedByServer,
@@ -139,6 +140,6 @@ export { type FetchedTools, ToolRecorder } from './tool-recorder.js';
 export { type ChangedTool, changedTools, type ToolsBrief, toolsBriefAfter } from './tools-brief.js';
 export { ConnectorBreakers } from './connector-breakers.js';
 export type { TrippedBreaker } from './tripped-breaker.js';
-export { argumentText, type FixedTool, inputSchemaOfFixed } from './fixed-tool.js';
+export { argumentsFaultOfFixed, argumentText, type FixedTool, inputSchemaOfFixed } from './fixed-tool.js';
 export type { HttpRequest } from './http-request.js';
 export { type OpenedSecret, type SecretPlace, type StoredSecret, Vault } from './vault.port.js';

@@ -25,7 +25,7 @@ export class CreateConnectorHandler implements ICommandHandler<CreateConnector> 
    * address; conflict, param `name`
    */
   async execute({ org, request, metadata }: CreateConnector): Promise<LiveConnector> {
-    const type = requireServedType(request.type);
+    const type = requireServedType(request.type, this.settings);
     requireConnectorName(request.name, this.settings);
     const description = requireDescription(request.description);
     const stored = readConfig(type, request.config, this.settings);

@@ -1,0 +1,2 @@
+export { type FakeConfig, fakeConfigOf } from './fake-config.js';
+export { FAKE_TOOLS } from './fake-tools.js';
