@@ -1,4 +1,11 @@
-import { checkArguments, type JsonObject, type JsonValue, MAX_TOOL_BYTES, StrictJsonError } from '#libs/crypto';
+import {
+  checkArguments,
+  CURRENCY_PATTERN,
+  type JsonObject,
+  type JsonValue,
+  MAX_TOOL_BYTES,
+  StrictJsonError,
+} from '#libs/crypto';
 import {
   CALL_MODES,
   type CallMode,
@@ -180,6 +187,11 @@ const flagAt = (value: JsonValue | undefined, path: string): boolean => {
   throw unfit(path, 'must be true or false');
 };
 
+const wholeAt = (value: JsonValue | undefined, path: string): number => {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw unfit(path, 'must be a whole number');
+};
+
 const choiceAt = <Choice extends string>(value: JsonValue, path: string, choices: readonly Choice[]): Choice => {
   const choice = choices.find((one) => one === value);
   if (choice !== undefined) return choice;
@@ -193,11 +205,13 @@ const momentAt = (value: JsonValue, path: string): Timestamp => {
 };
 
 const requestAt = (value: JsonValue, path: string): PolicyRequestFacts => {
-  const { http, mcp, sql } = membersOf(value, path, ['http', 'mcp', 'sql']);
+  const { http, mcp, sql, payments, cost } = membersOf(value, path, ['http', 'mcp', 'sql', 'payments', 'cost']);
   return {
     ...(http === undefined ? {} : { http: httpAt(http, `${path}.http`) }),
     ...(mcp === undefined ? {} : { mcp: mcpAt(mcp, `${path}.mcp`) }),
     ...(sql === undefined ? {} : { sql: sqlAt(sql, `${path}.sql`) }),
+    ...(payments === undefined ? {} : { payments: paymentsAt(payments, `${path}.payments`) }),
+    ...(cost === undefined ? {} : { cost: costAt(cost, `${path}.cost`) }),
   };
 };
 
@@ -245,4 +259,47 @@ const sqlAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['
 const textsAt = (value: JsonValue | undefined, path: string): string[] => {
   if (!Array.isArray(value)) throw unfit(path, 'must be a list of texts');
   return value.map((text, index) => textAt(text, `${path}.${String(index)}`));
+};
+
+const PAYMENTS_MEMBERS = [
+  ...(['enriched', 'charge', 'payment_intent', 'customer', 'currency', 'charge_amount', 'amount_refunded'] as const),
+  ...(['refundable', 'disputed', 'charge_age_days', 'amount_display', 'subscription', 'status'] as const),
+  ...(['current_period_end', 'amount_per_period', 'interval'] as const),
+] as const;
+
+/** What is left out is null, as where the processor does not say it. */
+const paymentsAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['payments']> => {
+  const given = membersOf(value, path, PAYMENTS_MEMBERS);
+  type Name = (typeof PAYMENTS_MEMBERS)[number];
+  const orNull = <Value>(name: Name, read: (value: JsonValue, path: string) => Value): Value | null => {
+    const member = given[name];
+    return member === undefined || member === null ? null : read(member, `${path}.${name}`);
+  };
+  return {
+    enriched: flagAt(given['enriched'], `${path}.enriched`),
+    charge: orNull('charge', textAt),
+    payment_intent: orNull('payment_intent', textAt),
+    customer: orNull('customer', textAt),
+    currency: orNull('currency', textAt),
+    charge_amount: orNull('charge_amount', wholeAt),
+    amount_refunded: orNull('amount_refunded', wholeAt),
+    refundable: orNull('refundable', wholeAt),
+    disputed: orNull('disputed', flagAt),
+    charge_age_days: orNull('charge_age_days', wholeAt),
+    amount_display: orNull('amount_display', textAt),
+    subscription: orNull('subscription', textAt),
+    status: orNull('status', textAt),
+    current_period_end: orNull('current_period_end', textAt),
+    amount_per_period: orNull('amount_per_period', wholeAt),
+    interval: orNull('interval', textAt),
+  };
+};
+
+const costAt = (value: JsonValue, path: string): NonNullable<PolicyRequestFacts['cost']> => {
+  const { amount, currency } = membersOf(value, path, ['amount', 'currency']);
+  const spent = wholeAt(amount, `${path}.amount`);
+  if (spent < 0) throw unfit(`${path}.amount`, 'must be a whole number, 0 or more, in minor units');
+  const code = textAt(currency, `${path}.currency`);
+  if (CURRENCY_PATTERN.test(code)) return { amount: spent, currency: code };
+  throw unfit(`${path}.currency`, 'must be three lower-case letters, such as eur');
 };
