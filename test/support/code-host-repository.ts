@@ -1,6 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import type { WireAnswer } from './code-host-wire.js';
+export interface WireAnswer {
+  readonly status: number;
+  /** Undefined: none. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 type Body = Readonly<Record<string, unknown>>;
 type Stored = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { CodeHostRepository } from './code-host-repository.js';
+import { CodeHostRepository, type WireAnswer } from './code-host-repository.js';
 
 const CANARY = createHash('sha256').update('code-host-canary').digest('hex');
 /** A fine-grained token of the wire. */
@@ -17,13 +17,6 @@ export interface WireRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: Readonly<Record<string, unknown>>;
-}
-
-export interface WireAnswer {
-  readonly status: number;
-  /** Undefined: none. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What happens to a request instead of what the host would do, or after it. Null: the host answers. */

@@ -102,7 +102,7 @@ export const CONNECTORS: RefusalGroup = {
     {
       rule: 'a type that is not served',
       verdict: invalid('type'),
-      provoke: ({ admin }) => admin('POST', '/v1/connectors', { json: connector({ type: 'payments' }) }),
+      provoke: ({ admin }) => admin('POST', '/v1/connectors', { json: connector({ type: 'chat' }) }),
     },
     {
       rule: 'a config with a problem, by its path',

@@ -3414,7 +3414,7 @@ export interface components {
          * @description A type that a connector can be created with. `GET /v1/connector-types` has an entry for each.
          * @enum {string}
          */
-        ServedConnectorTypeName: "database" | "mcp_http" | "payments" | "rest";
+        ServedConnectorTypeName: "code_host" | "database" | "fake" | "mcp_http" | "payments" | "rest";
         /** @enum {string} */
         ConnectorStatus: "active" | "disabled";
         /** @enum {string} */
@@ -3595,7 +3595,57 @@ export interface components {
                 [key: string]: string;
             };
         };
-        ConnectorConfig: components["schemas"]["DatabaseConfig"] | components["schemas"]["McpHttpConfig"] | components["schemas"]["PaymentsConfig"] | components["schemas"]["RestConfig"];
+        ConnectorConfig: components["schemas"]["CodeHostConfig"] | components["schemas"]["DatabaseConfig"] | components["schemas"]["FakeConfig"] | components["schemas"]["McpHttpConfig"] | components["schemas"]["PaymentsConfig"] | components["schemas"]["RestConfig"];
+        /** @description The config of a connector that does nothing. In production there is no such type. */
+        FakeConfig: {
+            /**
+             * @description What becomes of every call.
+             * @default succeeded
+             */
+            outcome: components["schemas"]["ExecutionStatus"];
+            /**
+             * @description How long a call takes.
+             * @default 0
+             */
+            delay_ms: number;
+        };
+        /** @description The config of a code host (GitHub). At most 64 KiB. */
+        CodeHostConfig: {
+            /**
+             * @default github
+             * @enum {string}
+             */
+            provider: "github";
+            /**
+             * Format: uri
+             * @description An Enterprise Server, without a path: `/api/v3` is added. Left out for github.com.
+             */
+            base_url?: string;
+            /**
+             * @description What agents may read and write. No policy opens another one.
+             * @example [
+             *       "acme/shop"
+             *     ]
+             */
+            repositories: string[];
+            /**
+             * @description Branches that no tool writes to; one that ends in `/*` stands for all below it.
+             * @default [
+             *       "main",
+             *       "master"
+             *     ]
+             */
+            protected_branches: string[];
+            /**
+             * @description Whether agents may write `.github/` and CODEOWNERS.
+             * @default false
+             */
+            allow_workflows: boolean;
+            /** @description How pull requests may be merged. All three unless said. */
+            merge_methods?: ("merge" | "squash" | "rebase")[];
+            /** @default 1048576 */
+            max_file_bytes: number;
+        };
         /** @description The config of a PostgreSQL database. At most 64 KiB. */
         DatabaseConfig: {
             /** @description A name or an address; an IPv6 address without brackets. */
@@ -3904,6 +3954,11 @@ export interface components {
                 levels: components["schemas"]["Level"][];
                 read_back: string | null;
             }[];
+            /**
+             * @description A policy to begin with, in which `{name}` stands for the name of the connector. Null where the tools are each
+             *     connector's own.
+             */
+            starter_policy: string | null;
             credentials: {
                 kind: components["schemas"]["CredentialKind"];
                 summary: string;
@@ -5378,7 +5433,41 @@ export interface components {
                     is_parameterized: boolean;
                     functions: string[];
                 };
+                mcp?: {
+                    protocol: string;
+                    definition: string;
+                    read_only: boolean;
+                    destructive: boolean;
+                    idempotent: boolean;
+                    open_world: boolean;
+                };
+                payments?: components["schemas"]["TrialPayments"];
+                /** @description What the call would spend, for budgets. */
+                cost?: {
+                    /** @description In the smallest unit of the currency. */
+                    amount: number;
+                    currency: components["schemas"]["Currency"];
+                };
             };
+        };
+        /** @description What a payments processor would say of a refund or a cancellation. What is left out is null. */
+        TrialPayments: {
+            enriched: boolean;
+            charge?: string | null;
+            payment_intent?: string | null;
+            customer?: string | null;
+            currency?: string | null;
+            charge_amount?: number | null;
+            amount_refunded?: number | null;
+            refundable?: number | null;
+            disputed?: boolean | null;
+            charge_age_days?: number | null;
+            amount_display?: string | null;
+            subscription?: string | null;
+            status?: string | null;
+            current_period_end?: string | null;
+            amount_per_period?: number | null;
+            interval?: string | null;
         };
         TrialReference: {
             ref?: string | null;

@@ -130,7 +130,14 @@ export const CONNECTOR_TYPE_NAME_VALUES = [
   'notes',
   'fake',
 ] as const;
-export const SERVED_CONNECTOR_TYPE_NAME_VALUES = ['database', 'mcp_http', 'payments', 'rest'] as const;
+export const SERVED_CONNECTOR_TYPE_NAME_VALUES = [
+  'code_host',
+  'database',
+  'fake',
+  'mcp_http',
+  'payments',
+  'rest',
+] as const;
 export const CONNECTOR_STATUS_VALUES = ['active', 'disabled'] as const;
 export const CREDENTIAL_KIND_VALUES = ['bearer', 'header', 'basic', 'query', 'database', 'none'] as const;
 export const WITNESS_STATUS_VALUES = ['healthy', 'degraded', 'down', 'invalidated', 'off'] as const;

@@ -82,6 +82,8 @@ export type CatalogueEntry = {
   /** The tools that every connector of the type has. */
   readonly tools: readonly CatalogueTool[];
   readonly credentials: readonly CatalogueCredential[];
+  /** A policy to begin with, in which `{name}` stands for the connector's; null where its tools are each config's or server's own. */
+  readonly starter_policy: string | null;
 };
 
 type CatalogueTool = {

@@ -4,6 +4,7 @@ import { CODE_HOST_LIMITS } from './code-host-config.js';
 import { CODE_HOST_CONFIG_SCHEMA } from './code-host-config.schema.js';
 import { readBackTermsOf } from './code-host-confirm.js';
 import { CODE_HOST_TOOLS } from './code-host-tools.js';
+import { CODE_HOST_STARTER } from './code-host-starter.js';
 
 export const CODE_HOST_CATALOGUE: CatalogueEntry = {
   object: 'connector_type',
@@ -55,4 +56,5 @@ export const CODE_HOST_CATALOGUE: CatalogueEntry = {
       ],
     },
   ],
+  starter_policy: CODE_HOST_STARTER,
 };

@@ -79,4 +79,5 @@ export const DATABASE_CATALOGUE: CatalogueEntry = {
       ],
     },
   ],
+  starter_policy: null,
 };

@@ -1,18 +1,16 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../kernel/index.js';
 import type { ConfigPlace } from '../config-keys.js';
 import { ConfigProblems } from '../config-problems.js';
 import { ConfigReader } from '../config-reader.js';
-
-export const FAKE_OUTCOMES = ['succeeded', 'failed', 'unknown'] as const;
-export type FakeOutcome = (typeof FAKE_OUTCOMES)[number];
 
 export const FAKE_LIMITS = { configBytes: 65_536, delayMsMax: 30_000, noteCharacters: 200 } as const;
 
 /** A config as stored: every default filled in. */
 export interface FakeConfig {
   /** What becomes of every call. */
-  readonly outcome: FakeOutcome;
+  readonly outcome: ExecutionStatus;
   /** How long a call takes. */
   readonly delay_ms: number;
 }
@@ -26,12 +24,12 @@ export const FAKE_PLACES = {
 export const readFakeConfig = (value: JsonValue): FakeConfig => {
   const problems = new ConfigProblems(value);
   const reader = ConfigReader.of(value, 'config', problems);
-  const outcome = reader?.has('outcome') === true ? reader.choice('outcome', FAKE_OUTCOMES) : 'succeeded';
+  const outcome = reader?.has('outcome') === true ? reader.choice('outcome', EXECUTION_STATUSES) : 'succeeded';
   const delayMs =
     reader?.has('delay_ms') === true ? reader.integer('delay_ms', { min: 0, max: FAKE_LIMITS.delayMsMax }) : 0;
   reader?.refuseUnknown(FAKE_PLACES.config);
   problems.throwIfAny();
-  return { outcome: outcome as FakeOutcome, delay_ms: delayMs as number };
+  return { outcome: outcome as ExecutionStatus, delay_ms: delayMs as number };
 };
 
 /** What the log holds was checked before it was written. */

@@ -1,9 +1,11 @@
 import type { JsonObject } from '#libs/crypto';
 
+import { EXECUTION_STATUSES } from '../../kernel/index.js';
 import type { CatalogueEntry, ConnectorTypeRules } from '../connector-type.js';
 import { CREDENTIAL_BODY_MAX_BYTES } from '../credential.js';
-import { FAKE_LIMITS, FAKE_OUTCOMES, readFakeConfig } from './fake-config.js';
+import { FAKE_LIMITS, readFakeConfig } from './fake-config.js';
 import { FAKE_TOOLS } from './fake-tools.js';
+import { FAKE_STARTER } from './fake-starter.js';
 
 const CATALOGUE: CatalogueEntry = {
   object: 'connector_type',
@@ -30,7 +32,7 @@ const CATALOGUE: CatalogueEntry = {
         type: 'string',
         title: 'What becomes of a call',
         default: 'succeeded',
-        enum: [...FAKE_OUTCOMES],
+        enum: [...EXECUTION_STATUSES],
       },
       delay_ms: {
         type: 'integer',
@@ -46,6 +48,7 @@ const CATALOGUE: CatalogueEntry = {
   tools_from: 'type',
   tools: FAKE_TOOLS.map(({ name, sideEffect }) => ({ name, side_effect: sideEffect, levels: ['L0'], read_back: null })),
   credentials: [],
+  starter_policy: FAKE_STARTER,
 };
 
 export const FAKE: ConnectorTypeRules = {

@@ -49,4 +49,5 @@ export const MCP_CATALOGUE: CatalogueEntry = {
     },
     { kind: 'none', summary: 'The server needs no credential.', fields: [] },
   ],
+  starter_policy: null,
 };

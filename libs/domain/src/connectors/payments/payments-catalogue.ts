@@ -4,6 +4,7 @@ import { PAYMENTS_LIMITS } from './payments-config.js';
 import { PAYMENTS_CONFIG_SCHEMA } from './payments-config.schema.js';
 import { readBackTermsOf } from './payments-confirm.js';
 import { PAYMENTS_TOOLS } from './payments-tools.js';
+import { PAYMENTS_STARTER } from './payments-starter.js';
 
 export const PAYMENTS_CATALOGUE: CatalogueEntry = {
   object: 'connector_type',
@@ -54,4 +55,5 @@ export const PAYMENTS_CATALOGUE: CatalogueEntry = {
       ],
     },
   ],
+  starter_policy: PAYMENTS_STARTER,
 };

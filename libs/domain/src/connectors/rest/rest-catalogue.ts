@@ -67,4 +67,5 @@ export const REST_CATALOGUE: CatalogueEntry = {
     },
     { kind: 'none', summary: 'The API needs no credential.', fields: [] },
   ],
+  starter_policy: null,
 };
