@@ -176,9 +176,17 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
 };
 
 const comparedWith = (expected: JsonObject, object: JsonObject): ComparedValues => {
-  const observed = Object.fromEntries(Object.keys(expected).map((path) => [path, valueAt(object, path)]));
+  const seen = { ...parentsOf(object), ...object };
+  const observed = Object.fromEntries(Object.keys(expected).map((path) => [path, valueAt(seen, path)]));
   const differs = Object.keys(expected).filter((path) => observed[path] !== expected[path]);
   return { expected, observed, differs };
+};
+
+/** Since version 2025-03-31 an invoice item says in its parent of which subscription it is. */
+const parentsOf = ({ object, parent }: JsonObject): JsonObject => {
+  if (object !== 'invoiceitem' || !isObject(parent)) return {};
+  const { subscription_details: details } = parent;
+  return isObject(details) ? only(details, 'subscription') : {};
 };
 
 /** The first dot parts; a key of metadata may have more of them. An object in the place of its id counts as the id. */

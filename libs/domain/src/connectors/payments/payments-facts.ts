@@ -124,9 +124,12 @@ const itemsIn = ({ items }: JsonObject): readonly JsonObject[] => {
   return Array.isArray(data) ? data.filter(isObject) : [];
 };
 
+/** The last that a date can be. */
+const LAST_SECOND = 8_640_000_000_000;
+
 /** Since version 2025-03-31 each item has a period of its own. */
 const earliest = (times: readonly (JsonValue | undefined)[]): number | null => {
-  const known = times.filter(isWhole);
+  const known = times.filter(isWhole).filter((time) => time <= LAST_SECOND);
   return known.length === 0 ? null : Math.min(...known);
 };
 
