@@ -46,6 +46,8 @@ describe('npm run demo', () => {
       /policy_denied: Customers are never deleted by an agent\./,
       /tool_unknown/,
       /budget_exceeded: The budget exports of the policy allows 2 calls/,
+      /payments_live_key_refused/,
+      /pay\.create_refund[^]*→ 200 succeeded, VERIFIED at L1[^]*sent once more, under the same key/,
       /authorized, to be reported by /,
       /→ Ticket 17: /,
       /describes the tool read_ticket otherwise than was/,

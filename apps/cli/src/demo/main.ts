@@ -15,6 +15,8 @@ import { showConsole } from './console/console-demo.js';
 import { CustomerRecords } from './customer-records.js';
 import { atTheEdge } from './edge-scene.js';
 import { heldTool } from './held-scene.js';
+import { PaymentsProcessor } from './payments-processor.js';
+import { refunds } from './refund-scene.js';
 import {
   allowedRead,
   allowedWrite,
@@ -130,7 +132,7 @@ const play = async (story: Story, folder: string, closing: Closing): Promise<voi
   const settings = settingsOf(join(folder, 'state'));
   story.opening(
     'Agent Governance Service',
-    'A scratch service, a customer-records API that wants a token, an MCP server. Policy: both allowed, deletes denied.',
+    'A scratch service, a customer-records API that wants a token, an MCP server, a payments sandbox. Policy: all allowed, deletes denied.',
   );
   const logger = new PinoLogger({
     level: 'warn',
@@ -147,11 +149,14 @@ const play = async (story: Story, folder: string, closing: Closing): Promise<voi
   closing.add(() => records.close());
   const tickets = new TicketServer();
   closing.add(() => tickets.close());
+  const processor = new PaymentsProcessor();
+  closing.add(() => processor.close());
   const service = new ScratchService(environmentWith(settings), join(folder, 'service.log'));
   closing.add(() => service.stop());
   await service.start();
-  const stage: Stage = { story, service, records, tickets, prepared, folder, ...secretsOf(prepared) };
-  await furnish(stage, { records: await records.open(), tickets: await tickets.open() });
+  const stage: Stage = { story, service, records, tickets, processor, prepared, folder, ...secretsOf(prepared) };
+  const urls = { records: await records.open(), tickets: await tickets.open(), processor: await processor.open() };
+  await furnish(stage, urls);
   await scenes(stage);
 };
 
@@ -163,6 +168,7 @@ const scenes = async (stage: Stage): Promise<void> => {
   await unknownTool(stage);
   await sameKeyTwice(stage);
   await usedUp(stage);
+  await refunds(stage);
   await atTheEdge(stage);
   await heldTool(stage);
   const owner = await stopAll(stage);

@@ -1,6 +1,7 @@
 import type { Prepared } from '#libs/infra/deployment';
 import type { CustomerRecords } from './customer-records.js';
 import { member, type Answer, type ScratchService } from './scratch-service.js';
+import type { PaymentsProcessor } from './payments-processor.js';
 import type { Story } from './story.js';
 import type { TicketServer } from './ticket-server.js';
 
@@ -10,6 +11,7 @@ export interface Stage {
   readonly service: ScratchService;
   readonly records: CustomerRecords;
   readonly tickets: TicketServer;
+  readonly processor: PaymentsProcessor;
   readonly prepared: Prepared;
   readonly adminKey: string;
   readonly agentKey: string;
@@ -18,6 +20,8 @@ export interface Stage {
 }
 
 export const EXPORTS_A_DAY = 2;
+/** In cents. */
+export const REFUNDS_A_DAY = 4_000;
 
 const POLICY = `version: 1
 default: deny
@@ -53,6 +57,12 @@ rules:
       tools:
         - demo.query
     decision: allow
+  - id: small-refunds
+    match:
+      tools:
+        - pay.create_refund
+    when: has(request.payments) && request.payments.disputed == false && args.amount <= 5000
+    decision: allow
   - id: customers
     match:
       tools:
@@ -66,6 +76,14 @@ budgets:
         - crm.export_*
     period: day
     max_calls: ${EXPORTS_A_DAY}
+  - id: refunds
+    match:
+      tools:
+        - pay.create_refund
+    period: day
+    max_spend:
+      amount: ${REFUNDS_A_DAY}
+      currency: eur
 `;
 
 const CUSTOMER = { in: 'path', type: 'string', required: true, description: 'Customer id' };
@@ -106,8 +124,8 @@ const configOf = (baseUrl: string) => ({
 
 /** The connectors, a credential and the policy, over the API, as an admin would. */
 export const furnish = async (
-  { service, adminKey: key, records }: Stage,
-  urls: { readonly records: string; readonly tickets: string },
+  { service, adminKey: key, records, processor }: Stage,
+  urls: { readonly records: string; readonly tickets: string; readonly processor: string },
 ): Promise<void> => {
   const connector = { type: 'rest', name: 'crm', config: configOf(urls.records) };
   must(await service.call('POST', '/v1/connectors', { key, body: connector }));
@@ -115,10 +133,21 @@ export const furnish = async (
   must(await service.call('PUT', '/v1/connectors/crm/credentials', { key, body: credential }));
   const config = { url: urls.tickets, auth: { kind: 'none' }, tools_ttl_ms: 0 };
   must(await service.call('POST', '/v1/connectors', { key, body: { type: 'mcp_http', name: 'tickets', config } }));
+  await connectPayments({ service, adminKey: key, processor }, urls.processor);
   const policy = must(await service.call('POST', '/v1/policies', { key, body: { name: 'Demo', source: POLICY } }));
   const activation = { mode: 'enforce', reason: 'Demo' };
   const path = `/v1/policies/${String(policy.json['id'])}/versions/1/activate`;
   must(await service.call('POST', path, { key, body: activation }));
+};
+
+const connectPayments = async (
+  { service, adminKey: key, processor }: Pick<Stage, 'service' | 'adminKey' | 'processor'>,
+  baseUrl: string,
+): Promise<void> => {
+  const config = { api_version: processor.version, refund_limits: { eur: 10_000 }, base_url: baseUrl };
+  must(await service.call('POST', '/v1/connectors', { key, body: { type: 'payments', name: 'pay', config } }));
+  const credential = { kind: 'bearer', secret: { token: processor.key } };
+  must(await service.call('PUT', '/v1/connectors/pay/credentials', { key, body: credential }));
 };
 
 /** Before the story begins nothing may go wrong. */
