@@ -61,7 +61,10 @@ const sayOf = (name: string, schema: Schema, value: unknown): ReactNode => {
     return value.length > 0 && value.every((each) => typeof each === 'string') ? (
       <Said text={value.join(', ')} />
     ) : null;
-  if (kindOf(schema) === 'map')
-    return Object.keys(value).length === 0 ? null : <Said text={Object.keys(value).join(', ')} />;
-  return null;
+  if (kindOf(schema) !== 'map' || Object.keys(value).length === 0) return null;
+  return <Said text={Object.entries(value).map(entryInWords).join(', ')} />;
 };
+
+/** A number is short and says the most; a text may be long, and its name says enough. */
+const entryInWords = ([name, value]: readonly [string, unknown]): string =>
+  typeof value === 'number' ? `${name}: ${value.toLocaleString('en')}` : name;

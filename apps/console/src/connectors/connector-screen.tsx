@@ -16,6 +16,7 @@ import { ConnectorEnd } from './ends.tsx';
 import { Misfit } from './draft.ts';
 import { draftOf, dropDraft, hasDraft } from './drafts.ts';
 import { ServedToolsPanel } from './served-tools-panel.tsx';
+import { StarterPanel } from './starter-panel.tsx';
 import { StrandedDrafts } from './stranded-drafts.tsx';
 import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
@@ -71,10 +72,11 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
   return (
     <>
       <Head connector={connector} mayEdit={mayEdit} />
-      {may && !mayEdit ? <NoForm /> : null}
       {mayEdit ? null : <StrandedDrafts names={[id]} />}
       <div className={kit['columns']}>
         <div className={kit['stack']}>
+          <WhyDisabled connector={connector} />
+          {may && !mayEdit ? <NoForm /> : null}
           <PolicyWarnings findings={warnings} />
           {isMissing ? credential : null}
           <Tools connector={connector} type={type} />
@@ -85,6 +87,7 @@ export const ConnectorScreen = ({ id }: { readonly id: string }) => {
           {isMissing ? null : credential}
           <WitnessPanel connector={connector} />
           <TestPanel connector={connector} />
+          {may ? <StarterPanel connector={connector} type={type} /> : null}
           <ConfigFacts connector={connector} type={type} />
           {may ? <ConnectorEnd connector={connector} onWarnings={setWarnings} /> : null}
         </div>
@@ -131,14 +134,16 @@ const Head = ({ connector, mayEdit }: { readonly connector: Connector; readonly 
     <p className={kit['meta']}>
       <Id id={connector.id} /> created <Time at={connector.created_at} isExact />
     </p>
-    {connector.health.reason === null ? null : (
-      <Warning>
-        The service disabled this connector: <Said text={whyDisabled(connector.health.reason)} />. Resolve the cause,
-        then enable the connector.
-      </Warning>
-    )}
   </>
 );
+
+const WhyDisabled = ({ connector: { health } }: { readonly connector: Connector }) =>
+  health.reason === null ? null : (
+    <Warning>
+      The service disabled this connector: <Said text={whyDisabled(health.reason)} />. Resolve the cause, then enable
+      the connector.
+    </Warning>
+  );
 
 const WHY_DISABLED: Readonly<Record<string, string>> = {
   livemode_detected: 'an answer was about real money, and it works in the sandbox alone (livemode_detected)',

@@ -79,6 +79,9 @@ const CHECK_NAMES: Readonly<Record<string, string>> = {
   slot: 'Replication slot',
   slot_size: 'Size of the slot',
   lag: 'Lag of the witness',
+  permissions: 'Permissions',
+  repositories: 'Repositories',
+  protection: 'Protected branches',
 };
 
 /** What to do. Where it has more than one line, the first is a sentence and the rest are commands to run as they stand. */
