@@ -22,10 +22,14 @@ export interface WireAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The connection ends in the middle of the body. */
+  readonly isCutOff?: true;
 }
 
+type Quirked = WireAnswer | 'drop' | 'answer_lost' | null;
+
 /** What happens to a request instead of what the processor would do, or after it. Null: the processor answers. */
-export type Quirk = (request: WireRequest, wire: PaymentsWire) => WireAnswer | 'drop' | 'answer_lost' | null;
+export type Quirk = (request: WireRequest, wire: PaymentsWire) => Quirked | Promise<Quirked>;
 
 type Stored = Record<string, unknown> & { readonly id: string };
 
@@ -129,18 +133,22 @@ export class PaymentsWire {
       ...{ form: new URLSearchParams(body), headers: incoming.headers, body },
     };
     this.requests.push(request);
-    const quirk = this.quirk(request, this);
+    const quirk = await this.quirk(request, this);
     if (quirk === 'drop') return void response.destroy();
     const answer = quirk === null || quirk === 'answer_lost' ? this.answerOf(request) : quirk;
     if (quirk === 'answer_lost') return void response.destroy();
     const headers = { 'Request-Id': `req_${(this.served += 1)}`, 'Stripe-Version': this.version, ...answer.headers };
     const isText = typeof answer.body === 'string';
-    response.writeHead(answer.status, { 'Content-Type': isText ? 'text/html' : 'application/json', ...headers });
-    response.end(isText ? answer.body : JSON.stringify(answer.body));
+    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    const length = answer.isCutOff === true ? { 'Content-Length': text.length + 1 } : {};
+    const contentType = isText ? 'text/html' : 'application/json';
+    response.writeHead(answer.status, { 'Content-Type': contentType, ...length, ...headers });
+    if (answer.isCutOff === true) return void response.write(text, () => response.destroy());
+    response.end(text);
   }
 
   /** As the processor: a key answers once, and the same again to the same request. */
-  private answerOf(request: WireRequest): WireAnswer {
+  answerOf(request: WireRequest): WireAnswer {
     if (request.headers.authorization !== `Bearer ${this.key}`) return error(401, 'invalid_request_error', null);
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string' || request.method === 'GET') return this.handle(request);

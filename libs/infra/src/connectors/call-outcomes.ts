@@ -2,14 +2,20 @@ import { type CallOutcome, failedOutcome, verdictOfStatus } from '#libs/domain/c
 import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
 import type { EgressFailure } from '#libs/infra/egress';
 
+import type { HttpWork } from './http-caller.js';
+
 const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
   ...failedOutcome(errorCode, errorMessage),
   status: 'unknown',
   hasSent: true,
 });
 
-/** What a request without an answer came to (rule EXEC-4). */
-export const outcomeOfFailure = (failure: EgressFailure, isRead: boolean): CallOutcome => {
+/** What a request without a whole answer came to (rule EXEC-4). */
+export const outcomeOfFailure = (
+  failure: EgressFailure,
+  isRead: boolean,
+  judgeCutOff?: HttpWork['judgeCutOff'],
+): CallOutcome => {
   switch (failure.reason) {
     case 'blocked':
       return failedOutcome('destination_blocked', `${ERROR_CATALOGUE.destination_blocked.message} Nothing was sent.`);
@@ -30,18 +36,28 @@ export const outcomeOfFailure = (failure: EgressFailure, isRead: boolean): CallO
           )
         : failedOutcome('connector_unavailable', 'No connection could be made in time, and nothing was sent.');
     case 'too_large':
-      return unknownOutcome('response_too_large', ERROR_CATALOGUE.response_too_large.message);
+      return (
+        ofHead(failure, judgeCutOff) ?? unknownOutcome('response_too_large', ERROR_CATALOGUE.response_too_large.message)
+      );
     case 'broken':
-      return brokenOutcome(failure, isRead);
+      return ofHead(failure, judgeCutOff) ?? brokenOutcome(failure, isRead, judgeCutOff === undefined);
   }
 };
 
 const withdrawnMessage = (code: ErrorCode | null): string =>
   `${ERROR_CATALOGUE[code ?? 'service_unavailable'].message} Nothing was sent.`;
 
-/** A refusal whose words were cut off is still a refusal; anything else may have run. */
-const brokenOutcome = ({ status }: EgressFailure, isRead: boolean): CallOutcome => {
-  if (status !== null && status >= 400 && status < 500) {
+/** What the type makes of a status and headers whose body was cut off. */
+const ofHead = ({ status, headers }: EgressFailure, judgeCutOff: HttpWork['judgeCutOff']): CallOutcome | null => {
+  const verdict = status === null ? null : (judgeCutOff?.({ status, headers }) ?? null);
+  if (verdict === null) return null;
+  const { status: ended, errorCode, errorMessage } = verdict;
+  return { ...failedOutcome('upstream_error', ''), status: ended, errorCode, errorMessage, hasSent: true };
+};
+
+/** A refusal whose words were cut off is still a refusal, where its type does not say otherwise; anything else may have run. */
+const brokenOutcome = ({ status }: EgressFailure, isRead: boolean, isByStatus: boolean): CallOutcome => {
+  if (isByStatus && status !== null && status >= 400 && status < 500) {
     return { ...failedOutcome('upstream_error', ''), ...verdictOfStatus(status, isRead), hasSent: true };
   }
   return unknownOutcome(

@@ -76,8 +76,8 @@ export interface HttpWork {
   readonly refused?: (secret: OpenedSecret) => CallOutcome | null;
   /** Beside those of the request. */
   readonly sensitive: readonly JsonValue[];
-  /** What of the answer itself opens something to whoever reads it; absent: nothing does. */
-  readonly answerSecrets?: (response: EgressResponse) => readonly string[];
+  /** Names of members of the answer whose texts open something to whoever reads them; absent: none do. */
+  readonly secretMembers?: ReadonlySet<string>;
   readonly maxResponseBytes: number;
   /** How much of an answer `judge` sees; a longer one comes as its digest. Absent: as much as is recorded. */
   readonly judgedBytes?: number;
@@ -85,7 +85,12 @@ export interface HttpWork {
   readonly redirectOf: (response: EgressResponse, from: RequestTarget, followed: number) => RedirectDecision;
   /** Absent: by its status alone. */
   readonly judge?: (response: EgressResponse) => JudgedAnswer;
+  /** What an answer says although its body did not come whole. Absent or null: what one of its status says of any type. */
+  readonly judgeCutOff?: (head: AnswerHead) => UpstreamVerdict | null;
 }
+
+/** An answer without its body. */
+export type AnswerHead = Pick<EgressResponse, 'status' | 'headers'>;
 
 /** A call when it has ended. */
 export interface EndedCall {
@@ -195,8 +200,8 @@ export class HttpCaller {
     response: EgressResponse,
     redirect: Exclude<RedirectDecision['kind'], 'follow'>,
   ): Promise<EndedCall> {
-    const answered = work.answerSecrets?.(response) ?? [];
-    const redactor = new Redactor(credential.secrets, [...work.request.sensitive, ...work.sensitive, ...answered]);
+    const sensitive = [...work.request.sensitive, ...work.sensitive];
+    const redactor = new Redactor(credential.secrets, sensitive, work.secretMembers);
     const result = await recordedResult(response, redactor);
     const judged = this.outcomeOf(work, response, redirect);
     const { status, errorCode, errorMessage, hasSent, retryAfterMs, breaker } = judged;
@@ -226,7 +231,7 @@ export class HttpCaller {
   }
 
   private afterFailure(work: HttpWork, failure: EgressFailure, hasSentBefore: boolean): CallOutcome {
-    const outcome = outcomeOfFailure(failure, work.isRead);
+    const outcome = outcomeOfFailure(failure, work.isRead, work.judgeCutOff);
     this.report(work, failure);
     const isPassing = failure.reason === 'unreachable' || failure.isStale;
     return {

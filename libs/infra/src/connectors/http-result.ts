@@ -30,7 +30,7 @@ const KEPT_HEADERS = new Set([
   'x-accepted-github-permissions',
   'retry-after',
 ]);
-const KEPT_HEADER_PREFIX = 'x-ratelimit-';
+const KEPT_HEADER_PREFIXES = ['x-ratelimit-', 'stripe-'] as const;
 
 /** Reading, redacting and writing a body of this size takes a few milliseconds, whatever is in it. */
 const SHORT_BYTES = 16_384;
@@ -96,7 +96,7 @@ function* recordInPieces(response: EgressResponse, redactor: Redactor): Generato
 const keptHeaders = (response: EgressResponse, redactor: Redactor): Record<string, string> => {
   const kept = new Map<string, string>();
   for (const [sentName, value] of response.headers) {
-    if (!KEPT_HEADERS.has(sentName) && !sentName.startsWith(KEPT_HEADER_PREFIX)) continue;
+    if (!KEPT_HEADERS.has(sentName) && !KEPT_HEADER_PREFIXES.some((prefix) => sentName.startsWith(prefix))) continue;
     const name = redactor.text(sentName);
     const before = kept.get(name);
     kept.set(name, before === undefined ? value : `${before}, ${value}`);
@@ -120,7 +120,7 @@ function* redactedBody(response: EgressResponse, redactor: Redactor): Generator<
   }
   if (kind === 'binary' || body.byteLength > TEXT_MAX_BYTES) return digestedBody(response);
   const text = decoded(body, charset);
-  return text === null ? digestedBody(response) : { text: redactor.text(text) };
+  return text === null || redactor.namesSecretMember(text) ? digestedBody(response) : { text: redactor.text(text) };
 }
 
 const digestedBody = ({ body }: EgressResponse): JsonValue => ({

@@ -17,6 +17,8 @@ const SHORT_CHARACTERS = 256;
 /** Of an encoded form that is written with gaps: six bytes in hex, nine in base64. */
 const MIN_JOINED_CHARACTERS = 12;
 
+const NO_MEMBERS: ReadonlySet<string> = new Set();
+
 /**
  * Removes a call's secrets from what is kept of its answer: raw and in lower case, base64 at every offset and in lines,
  * credentials also in base64 of it, hex with or without something between its bytes, as UTF-8 that was read as Latin-1,
@@ -30,14 +32,26 @@ export class Redactor {
   private readonly wholes: ReadonlySet<string>;
   private readonly keepsNothing: boolean;
 
-  /** Credential values as they travel and as they were stored; values of sensitive arguments. */
-  constructor(credentials: readonly string[], sensitive: readonly JsonValue[]) {
+  /**
+   * Credential values as they travel and as they were stored; values of sensitive arguments; names of members whose texts
+   * are secrets of the answer itself.
+   */
+  constructor(
+    credentials: readonly string[],
+    sensitive: readonly JsonValue[],
+    private readonly members: ReadonlySet<string> = NO_MEMBERS,
+  ) {
     const secrets = new Set([...credentials, ...sensitive.flatMap(textsIn)].filter((text) => text !== ''));
     this.wholes = secrets;
     this.keepsNothing = secrets.size > MAX_SECRETS;
     const searched = this.keepsNothing ? [] : [...secrets].filter((text) => text.length >= MIN_PART_CHARACTERS);
     const twice = this.keepsNothing ? [] : credentials.filter((text) => text.length >= MIN_PART_CHARACTERS);
     this.parts = new NeedleSearch([...searched.flatMap(formsOf), ...twice.flatMap(twiceEncodedForms)]);
+  }
+
+  /** Whether a text that is not read as JSON names a member whose text is a secret: then nothing of it can be kept. */
+  namesSecretMember(text: string): boolean {
+    return [...this.members].some((name) => text.includes(name));
   }
 
   /** What secrets cover, alone or overlapping, becomes one {@link REDACTED}: nothing of a second one is left behind. */
@@ -77,7 +91,10 @@ export class Redactor {
     if (this.keepsNothing && Object.keys(value).length > 0) return { [REDACTED]: REDACTED };
     // Without a prototype a member named __proto__ is a member like any other.
     const redacted = Object.create(null) as JsonObject;
-    for (const name in value) redacted[this.text(name)] = this.json(value[name] ?? null);
+    for (const name in value) {
+      const member = value[name] ?? null;
+      redacted[this.text(name)] = typeof member === 'string' && this.members.has(name) ? REDACTED : this.json(member);
+    }
     return redacted;
   }
 }

@@ -20,6 +20,7 @@ export class EgressFailure extends Error {
     options: {
       readonly code?: ErrorCode;
       readonly status?: number;
+      readonly headers?: readonly (readonly [name: string, value: string])[];
       readonly isStale?: boolean;
       readonly cause?: unknown;
     } = {},
@@ -27,6 +28,7 @@ export class EgressFailure extends Error {
     super(`the request failed: ${reason}`, { cause: options.cause });
     this.code = options.code ?? null;
     this.status = options.status ?? null;
+    this.headers = options.headers ?? [];
     this.isStale = options.isStale ?? false;
   }
 
@@ -34,6 +36,8 @@ export class EgressFailure extends Error {
   readonly code: ErrorCode | null;
   /** The answer's status, when it had come before the failure. */
   readonly status: number | null;
+  /** Of that answer, names in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
   /** For `broken`: a kept connection ended without one byte of an answer, as when the server had given it up. */
   readonly isStale: boolean;
 }

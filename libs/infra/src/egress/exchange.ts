@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import type { Socket } from 'node:net';
 import { type EndSignal, failpoint, isFailpointArmed } from '#libs/domain/kernel';
 
+import { headersOf } from './answer-headers.js';
 import { EgressFailure } from './egress-failure.js';
 import { ACCEPTED_ENCODINGS, type DigestedBody, readBody } from './response-body.js';
 
@@ -175,14 +176,6 @@ export const firstAnswer = (outgoing: ClientRequest): Promise<IncomingMessage> =
 /** RFC 9112, section 6.3: by its length, or by its last chunk. */
 export const saysItsEnd = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-
-export const headersOf = (incoming: IncomingMessage): EgressResponse['headers'] => {
-  const pairs: (readonly [string, string])[] = [];
-  for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
-    pairs.push([(incoming.rawHeaders[index] ?? '').toLowerCase(), incoming.rawHeaders[index + 1] ?? '']);
-  }
-  return pairs;
-};
 
 const keptForMs = (incoming: IncomingMessage): number => {
   const seconds = /timeout=(\d{1,6})/i.exec(String(incoming.headers['keep-alive'] ?? ''))?.[1];

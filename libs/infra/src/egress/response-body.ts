@@ -7,6 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Digest } from '#libs/crypto';
 
 import { GrowingBuffer } from '../runtime/index.js';
+import { headersOf } from './answer-headers.js';
 import { EgressFailure } from './egress-failure.js';
 
 /** What is asked for, and all that is decoded. */
@@ -61,7 +62,7 @@ export const readBody = async (
   const decoder = typeof found === 'string' ? undefined : found;
   if (hasBody && decoder === undefined && Number(incoming.headers['content-length'] ?? 0) > limits.maxBytes) {
     incoming.destroy();
-    throw new EgressFailure('too_large', true, { status });
+    throw new EgressFailure('too_large', true, { status, headers: headersOf(incoming) });
   }
   const collector = new Collector(limits);
   await (decoder === undefined
@@ -84,10 +85,11 @@ const collected = async (incoming: IncomingMessage, collector: Collector, read: 
     await read();
   } catch (error) {
     // Ending a stream half way raises errors of its own: what was collected says why it ended.
-    if (collector.isOver) throw new EgressFailure('too_large', true, { status, cause: error });
+    if (collector.isOver)
+      throw new EgressFailure('too_large', true, { status, headers: headersOf(incoming), cause: error });
     // A coding is named and nothing follows: nothing was compressed.
     if (receivedBytes === 0 && incoming.complete) return;
-    throw new EgressFailure('broken', true, { status, cause: error });
+    throw new EgressFailure('broken', true, { status, headers: headersOf(incoming), cause: error });
   }
 };
 

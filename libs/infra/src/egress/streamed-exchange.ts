@@ -2,12 +2,12 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 
+import { headersOf } from './answer-headers.js';
 import { EgressFailure } from './egress-failure.js';
 import {
   createRequest,
   type EgressResponse,
   firstAnswer,
-  headersOf,
   type OutgoingRequest,
   saysItsEnd,
   sendAll,

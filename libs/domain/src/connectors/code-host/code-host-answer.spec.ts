@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#libs/crypto';
-import { judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
+import { judgeCodeHost, judgeCutOffCodeHost } from './code-host-answer.js';
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
@@ -80,12 +80,25 @@ describe('an answer of the code host', () => {
   });
 });
 
-it('links that open a private file are found at every depth', () =>
+it.each<[number, string | null]>([
+  [403, 'upstream_auth_failed'],
+  [404, 'upstream_not_found'],
+  [409, 'upstream_error'],
+  [307, 'upstream_error'],
+  [200, null],
+  [502, null],
+])('an answer %d without its body says %s of a write', (status, code) => {
+  const head = { status, body: undefined, isEmpty: false, header: () => null };
+  expect(judgeCutOffCodeHost(head)?.errorCode ?? null).toBe(code);
+  expect(judgeCutOffCodeHost(head)?.status ?? 'failed').toBe('failed');
+});
+
+it('a rate limit is known by its headers alone', () =>
   expect(
-    secretsOfAnswer([
-      { download_url: 'https://raw.example/a?token=T1' },
-      { content: { download_url: 'https://raw.example/b?token=T2' } },
-      { download_url: 'https://raw.example/public' },
-      { download_url: null },
-    ]).toSorted(),
-  ).toEqual(['https://raw.example/a?token=T1', 'https://raw.example/b?token=T2']));
+    judgeCutOffCodeHost({
+      status: 403,
+      body: undefined,
+      isEmpty: false,
+      header: (name) => (name === 'retry-after' ? '60' : null),
+    }),
+  ).toMatchObject({ errorCode: 'upstream_rate_limited' }));

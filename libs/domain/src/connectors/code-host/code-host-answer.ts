@@ -28,6 +28,10 @@ export const judgeCodeHost = (answer: CodeHostAnswer, toolName: string, isRead: 
   return { ...verdictOfStatus(status, isRead), isPassing: isRead && isRetriedStatus(status) };
 };
 
+/** What a refusal says whose body was cut off or too large; null where only the body would say what came of the call. */
+export const judgeCutOffCodeHost = (answer: CodeHostAnswer): UpstreamVerdict | null =>
+  answer.status >= 300 && answer.status < 500 ? judgeCodeHost(answer, '', false) : null;
+
 const ended = (verdict: UpstreamVerdict): JudgedCodeHost => ({ ...verdict, isPassing: false });
 
 /**
@@ -92,21 +96,3 @@ const UNREADABLE = failed('upstream_error', 'The code host did not answer as it 
 const NOT_READY = failed('upstream_error', 'The code host has no answer yet. Try again later.');
 const UNREADABLE_WRITE = unknown('The code host did not answer as it should to a write.');
 const ACCEPTED = unknown('The code host took the call, and runs it later.');
-
-/** What of an answer opens something to whoever reads it: links with a token in them. */
-export const secretsOfAnswer = (body: JsonValue | undefined): readonly string[] => {
-  const found: string[] = [];
-  const rest: (JsonValue | undefined)[] = [body];
-  while (rest.length > 0) {
-    const value = rest.pop();
-    if (Array.isArray(value)) for (const item of value) rest.push(item);
-    else if (isObject(value)) {
-      for (const [name, member] of Object.entries(value)) {
-        // Of a public repository it has no token, and opens nothing.
-        if (name === 'download_url' && typeof member === 'string' && member.includes('?')) found.push(member);
-        else rest.push(member);
-      }
-    }
-  }
-  return found;
-};

@@ -1,5 +1,5 @@
 // What the driver of a code host needs of its rules (libs/infra/src/connectors/code-host).
-export { type CodeHostAnswer, judgeCodeHost, secretsOfAnswer } from './code-host-answer.js';
+export { type CodeHostAnswer, judgeCodeHost, judgeCutOffCodeHost } from './code-host-answer.js';
 export { codeHostConfigOf } from './code-host-config.js';
 export {
   absent,

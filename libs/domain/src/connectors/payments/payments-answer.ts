@@ -32,6 +32,18 @@ export const judgePayment = (answer: PaymentsAnswer, isRead: boolean): JudgedPay
   return { ...verdict, isPassing: mayBeRepeated(answer, error.code), breaker: null };
 };
 
+/** Of a write, an answer of these statuses did not apply it, whatever its body would say. */
+const NEVER_APPLIED: ReadonlySet<number> = new Set([401, 404, 429]);
+
+/**
+ * What an answer says whose body was cut off or too large; null where only the body would say it. Of a write that is nearly
+ * always so: a refusal may hold it for an approval, or be about another attempt that is still under way.
+ */
+export const judgeCutOffPayment = (status: number, isRead: boolean): UpstreamVerdict | null => {
+  const isCertain = status >= 400 && status < 500 && (isRead || NEVER_APPLIED.has(status));
+  return isCertain ? verdictOfStatus(status, isRead) : null;
+};
+
 /**
  * Whether an answer says anywhere, at whatever depth, that it is about real money. Members that others write are passed
  * over: a customer's metadata may say whatever it likes.

@@ -4,7 +4,7 @@ import {
   type CodeHostAnswer,
   isFineGrainedToken,
   judgeCodeHost,
-  secretsOfAnswer,
+  judgeCutOffCodeHost,
 } from '#libs/domain/connectors/code-host';
 import type { EgressResponse } from '#libs/infra/egress';
 
@@ -44,12 +44,14 @@ export class CodeHostLine {
       refused: refusalOf,
       applied,
       sensitive: [],
-      answerSecrets: (response) => secretsOfAnswer(read(response).body),
+      secretMembers: SECRET_MEMBERS,
       maxResponseBytes: RESPONSE_MAX_BYTES,
       judgedBytes: RESPONSE_MAX_BYTES,
       // A repository that was renamed is another name than the one that was judged.
       redirectOf: () => ({ kind: 'none' }),
       judge: (response): JudgedAnswer => judgeCodeHost(read(response), toolName, isRead),
+      judgeCutOff: ({ status, headers }) =>
+        judgeCutOffCodeHost({ status, body: undefined, isEmpty: false, header: headerIn(headers) }),
     });
     return { ...ended, body: answer?.body };
   }
@@ -73,12 +75,20 @@ const answerOf = ({ status, headers, body, isDecoded }: EgressResponse): CodeHos
   status,
   body: isDecoded && Buffer.isBuffer(body) ? jsonIn(body) : undefined,
   isEmpty: body.byteLength === 0,
-  header: (name) => headers.find(([sent]) => sent === name)?.[1] ?? null,
+  header: headerIn(headers),
 });
+
+const headerIn =
+  (headers: EgressResponse['headers']) =>
+  (name: string): string | null =>
+    headers.find(([sent]) => sent === name)?.[1] ?? null;
+
+/** Links with a token in them, where the repository is a private one. */
+const SECRET_MEMBERS: ReadonlySet<string> = new Set(['download_url']);
 
 const jsonIn = (bytes: Buffer): JsonValue | undefined => {
   try {
-    return JSON.parse(bytes.toString()) as JsonValue;
+    return JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;
   } catch {
     return undefined;
   }

@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import { type CallOutcome, failedOutcome, type HttpRequest, type OpenedSecret } from '#libs/domain/connectors';
-import { isSandboxKey, judgePayment, type PaymentsAnswer, type PaymentsConfig } from '#libs/domain/connectors/payments';
+import {
+  isSandboxKey,
+  judgeCutOffPayment,
+  judgePayment,
+  type PaymentsAnswer,
+  type PaymentsConfig,
+} from '#libs/domain/connectors/payments';
 import type { EgressResponse } from '#libs/infra/egress';
 
 import type { AppliedCredential } from '../applied-credential.js';
@@ -42,6 +48,7 @@ export class PaymentsLine {
       refused: refusalOf,
       applied,
       sensitive: [],
+      secretMembers: SECRET_MEMBERS,
       maxResponseBytes: RESPONSE_MAX_BYTES,
       judgedBytes: RESPONSE_MAX_BYTES,
       redirectOf: () => ({ kind: 'none' }),
@@ -50,6 +57,7 @@ export class PaymentsLine {
         body = answer.body;
         return judgePayment(answer, isRead);
       },
+      judgeCutOff: ({ status }) => judgeCutOffPayment(status, isRead),
     });
     return { ...ended, body };
   }
@@ -80,9 +88,13 @@ const answerOf = ({ status, headers, body, isDecoded }: EgressResponse): Payment
   header: (name) => headers.find(([sent]) => sent === name)?.[1] ?? null,
 });
 
+/** With it a browser may pay, or change how. */
+const SECRET_MEMBERS: ReadonlySet<string> = new Set(['client_secret']);
+
+/** A mark of the byte order in front is passed over, as where the answer is recorded. */
 const jsonIn = (bytes: Buffer): JsonObject | undefined => {
   try {
-    return JSON.parse(bytes.toString()) as JsonObject;
+    return JSON.parse(new TextDecoder().decode(bytes)) as JsonObject;
   } catch {
     return undefined;
   }
