@@ -90,6 +90,36 @@ describe('an answer that trips the breaker of its connector', () => {
     expect(await disabled()).toHaveLength(2);
   });
 
+  it('disables it with the next call where the log could not be written', async () => {
+    const { breakers } = first().gate;
+    store.isAway = true;
+    await expect(breakers.trip(await connector(), LIVE)).rejects.toThrow('the store is away');
+    expect(await ended()).toMatchObject({ outcome: { status: 'failed', error_code: 'connector_unavailable' } });
+    expect(await disabled()).toHaveLength(0);
+    store.isAway = false;
+    expect(await ended()).toMatchObject({ outcome: { status: 'failed', error_code: 'connector_unavailable' } });
+    expect(await disabled()).toMatchObject([{ reason: 'livemode_detected' }]);
+    expect(upstream.seen).toHaveLength(0);
+    await first().setConnector('active');
+    expect(await ended()).toMatchObject({ outcome: { status: 'unknown' } });
+  });
+
+  it('holds back a request that was built before it was tripped', async () => {
+    const driver = first().gate.registry.driverOf('rest');
+    const send = driver?.send.bind(driver) as NonNullable<typeof driver>['send'];
+    Object.assign(driver ?? {}, {
+      send: async (call: Parameters<typeof send>[0]): Promise<CallOutcome> => {
+        store.isAway = true;
+        await first()
+          .gate.breakers.trip(call.connector, LIVE)
+          .catch(() => undefined);
+        return send(call);
+      },
+    });
+    expect(await ended()).toMatchObject({ outcome: { status: 'failed', error_code: 'connector_unavailable' } });
+    expect(upstream.seen).toHaveLength(0);
+  });
+
   it('keeps its process from sending more while the log does not say so', async () => {
     store.isAway = true;
     const { action } = await first().submit({ tool: 'crm.pay' });

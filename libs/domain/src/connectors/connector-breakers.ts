@@ -16,6 +16,11 @@ import { connectorDecider } from './connector.decider.js';
 import { connectorStreamId, type LiveConnector } from './connector.state.js';
 import type { TrippedBreaker } from './tripped-breaker.js';
 
+interface Trip {
+  readonly connector: LiveConnector;
+  readonly breaker: TrippedBreaker;
+}
+
 interface Sources {
   readonly runner: CommandRunner;
   readonly streams: FoldedStreams;
@@ -30,6 +35,8 @@ interface Sources {
 export class ConnectorBreakers {
   /** The revision from which on the stream says so; Infinity while nobody knows whether it does. */
   private readonly tripped = new Map<ConnectorId, number>();
+  /** What tripped those of which nobody knows whether the stream says so. */
+  private readonly unsettled = new Map<ConnectorId, Trip>();
 
   constructor(private readonly sources: Sources) {}
 
@@ -41,11 +48,14 @@ export class ConnectorBreakers {
 
   /**
    * Writes nothing where the connector is disabled or gone by now: two processes that see the same make one deed.
-   * @throws {StoreUnavailable} it may or may not be disabled; it is safe to trip it again
+   * @throws {StoreUnavailable} it may or may not be disabled, and {@link settle} says so later
    */
-  async trip({ org, name, id }: LiveConnector, { reason, upstreamRequestId }: TrippedBreaker): Promise<void> {
+  async trip(connector: LiveConnector, breaker: TrippedBreaker): Promise<void> {
     const { runner, clock, randomness } = this.sources;
+    const { org, name, id } = connector;
+    const { reason, upstreamRequestId } = breaker;
     this.tripped.set(id, Infinity);
+    this.unsettled.set(id, { connector, breaker });
     await failpoint('con.breaker');
     const metadata = {
       org,
@@ -59,9 +69,21 @@ export class ConnectorBreakers {
     try {
       const { folded } = await runner.run(connectorDecider, connectorStreamId(org, name), command, metadata);
       this.tripped.set(id, folded.revision as number);
+      this.unsettled.delete(id);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'not_found') throw error;
       this.tripped.delete(id);
+      this.unsettled.delete(id);
     }
+  }
+
+  /**
+   * Trips a connector again whose stream could not be written when it was tripped: without that nobody would see why its
+   * calls fail, and no other process would hold them back. Nothing where there is none.
+   * @throws {StoreUnavailable} as {@link trip}
+   */
+  async settle({ id }: Pick<LiveConnector, 'id'>): Promise<void> {
+    const trip = this.unsettled.get(id);
+    if (trip !== undefined) await this.trip(trip.connector, trip.breaker);
   }
 }

@@ -44,7 +44,7 @@ import { judgedArguments, judgedTool, whyHeldNow } from '../judgement/index.js';
 import { LostExecutions } from './lost-executions.js';
 import { OUTCOME_HOLD_MS, OutcomeRecorder, type AttemptOutcome } from './outcome-recorder.js';
 import { ReadBack } from '../witness/index.js';
-import { executedBy, newClaim, SendBarrier, tripBreaker } from '../sending/index.js';
+import { executedBy, isHeldByBreaker, newClaim, SendBarrier, tripBreaker } from '../sending/index.js';
 
 /** How often a call is built anew because its connector changed. A connector that changes more often cannot be used. */
 const MAX_LOOKS = 4;
@@ -349,7 +349,7 @@ export class ActionExecutor {
   ): Promise<CallOutcome> {
     const { action, attempt, id, args } = execution;
     const found = judgedTool(this.gate.registry, action, state);
-    if (!found || this.gate.breakers.isTripped(found.connector, revision)) {
+    if (!found || (await isHeldByBreaker(this.gate, this.logger, found.connector, revision))) {
       return failedOutcome('connector_unavailable', whyHeldNow(this.gate.registry, action, state) ?? CONNECTOR_GONE);
     }
     try {

@@ -254,6 +254,9 @@ export const whyToolUnknown = ({ name }: CanonicalRequest, connector: ConnectorS
   if (connector === null || !isLive(connector)) {
     return `There is no connector ${name.connector}. Check the name, written <connector>.<tool>, against the connectors of your organization.`;
   }
+  if (connector.status !== 'active' && connector.disabledReason !== undefined && connector.disabledReason !== null) {
+    return `The service disabled the connector ${name.connector} (${connector.disabledReason}), so none of its tools can be called. An admin sees on the connector what happened, and enables it once the cause is gone.`;
+  }
   if (connector.status !== 'active') {
     return `The connector ${name.connector} is disabled, so none of its tools can be called. Ask an admin to enable it with PATCH /v1/connectors/${name.connector} and {"status": "active"}.`;
   }

@@ -60,6 +60,7 @@ export class SendBarrier {
    * @param hasSent whether an earlier request of the call was sent, and this one follows its redirect
    */
   async mayStillSend(hasSent: boolean): Promise<ErrorCode | null> {
+    if (this.isTripped()) return 'connector_unavailable';
     if (!hasSent && this.isFoundByCommit()) {
       await failpoint('exec.before_send');
       return null;
@@ -91,6 +92,12 @@ export class SendBarrier {
     if (connector === undefined || connector !== this.connectorRevision) return false;
     this.#hasOpened = true;
     return true;
+  }
+
+  /** Whether this process has seen, since the request was built, that nothing more may be sent for its connector. */
+  private isTripped(): boolean {
+    const { connector: id } = this.sending.action.submission;
+    return id !== null && this.gate.breakers.isTripped({ id }, this.connectorRevision);
   }
 
   private readAll() {

@@ -31,7 +31,7 @@ import {
 } from '../action/index.js';
 import type { GateKernel } from '../kernel/index.js';
 import { judgedArguments, judgedTool, type JudgedTool } from '../judgement/index.js';
-import { newClaim, patiently, SendBarrier, type Sending, tripBreaker } from '../sending/index.js';
+import { isHeldByBreaker, newClaim, patiently, SendBarrier, type Sending, tripBreaker } from '../sending/index.js';
 
 /** How often a read is built anew because its connector changed. A connector that changes more often cannot be read. */
 const MAX_LOOKS = 4;
@@ -106,7 +106,11 @@ export class ReadBack {
       const connector = await this.gate.streams.load(connectorRefOf(write.action.submission));
       const found = judgedTool(this.gate.registry, write.action, connector.state);
       const terms = found?.driver.toolOf(found.connector, found.toolName)?.readBack ?? null;
-      if (found === null || terms === null || this.gate.breakers.isTripped(found.connector, connector.revision)) {
+      if (
+        found === null ||
+        terms === null ||
+        (await isHeldByBreaker(this.gate, this.logger, found.connector, connector.revision))
+      ) {
         return { observation: nothingToRead('connector_unavailable'), terms };
       }
       const sending = { id: write.action.submission.action, action: write.action, found: null, ...reading };
