@@ -90,7 +90,7 @@ describe('a call that a budget has no room for', () => {
     await setAgentBudgets({ calls_per_day: 1, spend_per_day: { amount: 500, currency: 'eur' } });
     const tooDear = await ended(bench, await pay(bench, { amount: 501 }));
     expect(tooDear.decision?.message).toMatch(
-      /^The agent's budget of spend per day allows 500 eur in its smallest unit, and of that less than 501 is left until /,
+      /^The agent's budget of spend per day allows €5\.00, and less than €5\.01 of it is left until /,
     );
     await ended(bench, await pay(bench));
     const oneMore = await ended(bench, await pay(bench));

@@ -3,7 +3,16 @@ import { testId } from '../../../../../test/support/given-log.js';
 import type { LivingAgent } from '../../agents/index.js';
 import type { PolicyBudget } from '../../policies/index.js';
 import type { Decision } from '../action/index.js';
-import { boundsOf, chargesOf, countedPeriodOf, exceeded, notCounted, recordedCharge, uncountable } from './budgets.js';
+import {
+  boundsOf,
+  chargesOf,
+  countedPeriodOf,
+  exceeded,
+  notCounted,
+  notKnown,
+  recordedCharge,
+  uncountable,
+} from './budgets.js';
 
 const AGENT = testId('agt', 1);
 const POLICY = testId('pol', 1);
@@ -110,7 +119,7 @@ describe('a refusal', () => {
     const of = { policy: POLICY, policy_version: ALLOWED.policy_version, retry_at: '2026-10-02T00:00:00.000Z' };
     const message = `The budget daily of the policy allows 10 calls, and there is none left ${NEXT}`;
     expect(exceeded(ALLOWED, calls!)).toEqual({ ...by, ...of, message });
-    const ofMoney = `The budget daily of the policy allows 500 eur in its smallest unit, and of that less than 70 is left ${NEXT}`;
+    const ofMoney = `The budget daily of the policy allows €5.00, and less than €0.70 of it is left ${NEXT}`;
     expect(exceeded(ALLOWED, money!).message).toBe(ofMoney);
   });
 
@@ -118,6 +127,13 @@ describe('a refusal', () => {
     const own = { ...calls!, budget: `${AGENT}/calls_per_day`, limit: 1 };
     const message = `The agent's budget of calls per day allows 1 call, and there is none left ${NEXT}`;
     expect(exceeded(ALLOWED, own)).toMatchObject({ message, reason: 'budget calls_per_day' });
+  });
+
+  it('of a call that does not say what it spends has no time to retry, and says what would help', () => {
+    const refused = notKnown(ALLOWED, { budget: `${POLICY}/daily`, unit: 'eur', limit: 1, period: 'day' });
+    expect(refused).toMatchObject({ outcome: 'deny', code: 'policy_denied', source: 'budget', reason: 'budget daily' });
+    expect(refused.message).toContain('Name the amount and its currency (such as eur)');
+    expect(refused).not.toHaveProperty('retry_at');
   });
 
   it('of a call in another currency has no time to retry', () => {

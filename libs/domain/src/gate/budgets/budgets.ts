@@ -1,6 +1,13 @@
 import type { LivingAgent } from '../../agents/index.js';
 import type { CallCost } from '../../connectors/index.js';
-import { localPeriodAt, timestampOf, type AgentId, type PeriodKind, type PolicyId } from '../../kernel/index.js';
+import {
+  displayOf,
+  localPeriodAt,
+  timestampOf,
+  type AgentId,
+  type PeriodKind,
+  type PolicyId,
+} from '../../kernel/index.js';
 import type { PolicyBudget } from '../../policies/index.js';
 import type { BudgetCharge, Decision } from '../action/index.js';
 import { CALLS, type BudgetUnit, type CountedPeriod, type WantedCharge } from './budget-reservations.port.js';
@@ -76,6 +83,10 @@ export const chargesOf = (
     period: localPeriodAt(period, timeZone, nowMs),
   }));
 
+/** The first bound of spend; null where calls alone are bounded. */
+export const boundOfSpend = (bounds: readonly BudgetBound[]): BudgetBound | null =>
+  bounds.find(({ unit }) => unit !== CALLS) ?? null;
+
 /** The first bound that counts another currency than the call spends; null where all can count it. */
 export const uncountable = (bounds: readonly BudgetBound[], cost: CallCost | undefined): BudgetBound | null =>
   cost === undefined ? null : (bounds.find(({ unit }) => unit !== CALLS && unit !== cost.currency) ?? null);
@@ -124,6 +135,16 @@ export const notCounted = (allowed: Decision, { budget, unit }: BudgetBound, cos
   message: `This call spends ${cost.currency}, and ${named(budget)} counts ${unit}, so it cannot be charged and was not run. Ask an admin to set the budget in ${cost.currency}, or to leave this call out of it.`,
 });
 
+/**
+ * The refusal of a call that spends money, and does not say how much, while a budget bounds what is spent. Charged as nothing,
+ * it would be in no budget at all.
+ */
+export const notKnown = (allowed: Decision, { budget, unit }: BudgetBound): Decision => ({
+  ...refusal(allowed, budget),
+  code: 'policy_denied',
+  message: `What this call spends could not be found out, so it cannot be charged to ${named(budget)} and was not run. Name the amount and its currency (such as ${unit}) in the arguments where the tool takes them, or send the call again later.`,
+});
+
 const refusal = (allowed: Decision, budget: string) => {
   const { policy, policy_version } = allowed;
   const by = { outcome: 'deny', source: 'budget', rule_id: null, policy, policy_version } as const;
@@ -133,7 +154,7 @@ const refusal = (allowed: Decision, budget: string) => {
 const whatIsUsedUp = ({ budget, unit, amount, limit }: WantedCharge): string =>
   unit === CALLS
     ? `${capital(named(budget))} allows ${limit} ${limit === 1 ? 'call' : 'calls'}, and there is none left`
-    : `${capital(named(budget))} allows ${limit} ${unit} in its smallest unit, and of that less than ${amount} is left`;
+    : `${capital(named(budget))} allows ${displayOf({ amount: limit, currency: unit })}, and less than ${displayOf({ amount, currency: unit })} of it is left`;
 
 const AGENT_BUDGETS: Readonly<Record<string, string>> = {
   calls_per_day: "the agent's budget of calls per day",

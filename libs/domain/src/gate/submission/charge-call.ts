@@ -2,9 +2,11 @@ import { epochMsOf, streamRef } from '../../kernel/index.js';
 import { actionDecider, type BudgetCharge, isLiving } from '../action/index.js';
 import {
   type BudgetBound,
+  boundOfSpend,
   chargesOf,
   exceeded,
   notCounted,
+  notKnown,
   recordedCharge,
   uncountable,
   costIn,
@@ -37,6 +39,9 @@ export const chargedCall = async (
   bounds: readonly BudgetBound[],
 ): Promise<ChargedCall> => {
   const cost = resolved === null ? undefined : (costIn(resolved.facts) ?? undefined);
+  const spend = boundOfSpend(bounds);
+  if (spend !== null && cost === undefined && spendsUnknown(gate, resolved, request))
+    return withoutCharges(withoutApproval(notKnown(held.decision, spend)));
   const foreign = uncountable(bounds, cost);
   if (foreign && cost) return withoutCharges(withoutApproval(notCounted(held.decision, foreign, cost)));
   const nowMs = epochMsOf(command.metadata.now);
@@ -48,6 +53,17 @@ export const chargedCall = async (
   });
   if (!answer.isReserved) return withoutCharges(withoutApproval(exceeded(held.decision, answer.exceeded)));
   return { charges: answer.charges.map(recordedCharge), ...held };
+};
+
+/** Whether a call may spend what it does not say. One that can never be sent spends nothing. */
+const spendsUnknown = (
+  { registry }: AdmissionKernel,
+  resolved: CallAtGate['resolved'],
+  { args }: CallAtGate['request'],
+): boolean => {
+  if (resolved?.tool.namesCost !== true) return false;
+  const { connector, tool } = resolved;
+  return registry.driverOf(connector.type)?.previewOf(connector, tool.name, args).fault === null;
 };
 
 /**
