@@ -28,6 +28,7 @@ const READ: ReadFacts = {
 let upstream: Upstream;
 let bench: GateBench;
 let asked: FactsQuestion[];
+let spends: boolean;
 let answer: (question: FactsQuestion) => Promise<ReadFacts> | ReadFacts;
 
 /** A REST driver as one whose system has to be asked for facts. */
@@ -38,7 +39,7 @@ const reading = (): void => {
   Object.assign(driver, {
     toolOf: (...of: Parameters<typeof toolOf>): ToolDescription | null => {
       const tool = toolOf(...of);
-      return tool && { ...tool, readsFacts: true };
+      return tool && { ...tool, readsFacts: true, namesCost: spends };
     },
     readFacts: async (question: FactsQuestion) => {
       asked.push(question);
@@ -48,7 +49,7 @@ const reading = (): void => {
 };
 
 beforeEach(async () => {
-  [upstream, asked, answer] = [await startUpstream(), [], () => READ];
+  [upstream, asked, spends, answer] = [await startUpstream(), [], false, () => READ];
   bench = await new GateBench(new MemoryEventStore()).prepare(upstream.baseUrl, TOOLS);
   await bench.enforce(POLICY);
   reading();
@@ -112,8 +113,41 @@ describe('a tool whose facts have to be read', () => {
 
   it('is refused, and its connector disabled, where the facts trip a breaker', async () => {
     answer = () => ({ ...READ, breaker: { reason: 'livemode_detected', upstreamRequestId: null } });
-    expect(await ended()).toMatchObject({ decision: { outcome: 'deny', code: 'tool_unknown' } });
+    expect(await ended()).toMatchObject({
+      decision: {
+        ...{ outcome: 'deny', code: 'tool_unknown' },
+        message: expect.stringContaining('The service disabled the connector crm (livemode_detected)') as string,
+      },
+    });
     expect(upstream.seen).toHaveLength(0);
+  });
+
+  it('is refused by what was read a moment ago, and allowed by what is read for itself alone', async () => {
+    const remembered = (host: string): ReadFacts => ({
+      facts: { http: { host, method: 'POST', path: '/' } },
+      isRemembered: true,
+    });
+    answer = ({ mayBeRemembered }) => (mayBeRemembered ? remembered('other') : READ);
+    expect(await ended()).toMatchObject(denied);
+    expect(asked).toHaveLength(1);
+    answer = ({ mayBeRemembered }) => (mayBeRemembered ? remembered('read') : { facts: {} });
+    expect(await ended()).toMatchObject(denied);
+    expect(asked.map(({ mayBeRemembered }) => mayBeRemembered)).toEqual([true, true, false]);
+    answer = ({ mayBeRemembered }) => (mayBeRemembered ? remembered('read') : READ);
+    expect(await ended()).toMatchObject({ decision: { outcome: 'allow' } });
+  });
+
+  it('is refused where a budget of money bounds it and nobody could say what it spends', async () => {
+    spends = true;
+    await bench.enforce(
+      `${POLICY}budgets:\n  - id: daily\n    match:\n      tools:\n        - crm.pay\n    period: day\n    max_spend:\n      amount: 10\n      currency: eur\n`,
+    );
+    expect(await ended()).toMatchObject({ decision: { outcome: 'allow' } });
+    answer = () => ({ facts: { http: { host: 'read', method: 'POST', path: '/' } } });
+    expect(await ended()).toMatchObject({
+      decision: { outcome: 'deny', code: 'policy_denied', source: 'budget', reason: 'budget daily' },
+    });
+    expect(upstream.seen).toHaveLength(1);
   });
 
   it('is read anew for whoever is asked about a call, with the facts of the decision at hand', async () => {
@@ -122,7 +156,10 @@ describe('a tool whose facts have to be read', () => {
     const { action } = await bench.submit({ tool: 'crm.pay' });
     const first = await scene.review(action);
     expect(first.context?.request).toEqual(READ.facts);
-    expect(asked.map(({ recorded }) => recorded)).toEqual([null, READ.facts]);
+    expect(asked.map(({ recorded, mayBeRemembered }) => [recorded, mayBeRemembered])).toEqual([
+      [null, true],
+      [READ.facts, false],
+    ]);
     answer = () => ({ facts: { ...READ.facts, cost: { amount: 8, currency: 'eur' } } });
     const second = await scene.review(action);
     expect(second.context?.request.cost).toEqual({ amount: 8, currency: 'eur' });

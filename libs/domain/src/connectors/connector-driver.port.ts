@@ -201,12 +201,16 @@ export interface FactsQuestion extends Pick<
 > {
   /** The facts of an earlier decision about the same call, for what only time changes; null where there is none. */
   readonly recorded: RequestFacts | null;
+  /** Whether facts will do that were read a moment ago for another question. */
+  readonly mayBeRemembered: boolean;
   /** As of a call. */
   mayStillSend(): Promise<ErrorCode | null>;
 }
 
 export interface ReadFacts {
   readonly facts: RequestFacts;
+  /** Whether they were read for another question, a moment ago. */
+  readonly isRemembered?: boolean;
   /** What was seen that the connector must not go on with. */
   readonly breaker?: TrippedBreaker;
 }

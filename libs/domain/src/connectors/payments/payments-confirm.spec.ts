@@ -12,7 +12,7 @@ const refund = (changes: JsonObject = {}): JsonObject => ({
   ...changes,
 });
 const judged = (toolName: string, args: JsonObject, body: JsonValue | undefined, isSearch = false) => {
-  const { verdict, reasons } = judgeConfirmation({ isSearch }, { toolName, args, action }, body);
+  const { verdict, reasons } = judgeConfirmation({ isSearch }, { toolName, args, action, result: null }, body);
   return [verdict, ...reasons];
 };
 

@@ -95,18 +95,26 @@ const foundIn = (body: JsonObject, action: string): JsonObject | null => {
 const correlationIn = ({ metadata }: JsonObject): JsonValue | undefined =>
   isObject(metadata) && Object.hasOwn(metadata, CORRELATION) ? metadata[CORRELATION] : undefined;
 
+/** A write with what was answered to it, as recorded; null where nobody knows. */
+export interface ConfirmedWrite {
+  readonly toolName: string;
+  readonly args: JsonObject;
+  readonly action: string;
+  readonly result: JsonObject | null;
+}
+
 export type JudgedConfirmation = ReadBackVerdict & ComparedValues;
 
 /** What an answer says of the write that it is to confirm. */
 export const judgeConfirmation = (
   { isSearch }: Pick<ConfirmingRead, 'isSearch'>,
-  { toolName, args, action }: { readonly toolName: string; readonly args: JsonObject; readonly action: string },
+  { toolName, args, action, result }: ConfirmedWrite,
   body: JsonValue | undefined,
 ): JudgedConfirmation => {
   if (!isObject(body)) return unverifiable('answer_not_kept');
   const object = isSearch ? foundIn(body, action) : body;
   if (object === null) return unverifiable('not_found');
-  const expected = EXPECTED[toolName]?.(args, action) ?? {};
+  const expected = { ...answeredTerms(toolName, result), ...EXPECTED[toolName]?.(args, action) };
   const compared = comparedWith(expected, object);
   if (isChangedSince(toolName, compared)) return { verdict: 'UNVERIFIABLE', reasons: ['another_action'], ...compared };
   if (compared.differs.length > 0) return { verdict: 'MISMATCH', reasons: compared.differs, ...compared };
@@ -129,7 +137,10 @@ export const unverifiable = (reason: string): JudgedConfirmation => ({
  * and another action is named, that one came later, and nobody can say any more who wrote what.
  */
 const isChangedSince = (toolName: string, { differs }: ComparedValues): boolean =>
-  SHARED.has(toolName) && differs.length === 1 && differs[0] === `metadata.${CORRELATION}`;
+  SHARED.has(toolName) && differs.length === 1 && CORRELATED.has(differs[0] ?? '');
+
+/** Where an object names the action that wrote it. */
+const CORRELATED: ReadonlySet<string> = new Set([`metadata.${CORRELATION}`, 'cancellation_details.comment']);
 
 const SHARED: ReadonlySet<string> = new Set(['update_customer_metadata', 'cancel_subscription']);
 
@@ -146,6 +157,13 @@ type Expectation = (args: JsonObject, action: string) => JsonObject;
 
 const only = (args: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(names.filter((name) => Object.hasOwn(args, name)).map((name) => [name, args[name] as JsonValue]));
+
+/** What a call left to the processor, and the processor said: of which charge a refund is, and in what. */
+const answeredTerms = (toolName: string, result: JsonObject | null): JsonObject => {
+  const body = result?.['body'];
+  return toolName === 'create_refund' && isObject(body) ? only(body, 'charge', 'currency') : {};
+};
+
 const correlated = (action: string): JsonObject => ({ [`metadata.${CORRELATION}`]: action });
 
 /** By paths into the object; a member of metadata that was removed is expected to be null. */

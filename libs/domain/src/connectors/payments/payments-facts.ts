@@ -59,13 +59,24 @@ export interface SeenCharge {
   readonly body: JsonObject;
 }
 
-export const seenCharge = (body: JsonValue | undefined): SeenCharge | null => {
-  if (!isObject(body) || body['object'] !== 'charge') return null;
+/** The charge that a call names, itself or by its payment intent; null where the answer is none, or another one. */
+export const seenCharge = (body: JsonValue | undefined, args: JsonObject): SeenCharge | null => {
+  if (!isObject(body) || body['object'] !== 'charge' || !isNamedBy(body, args)) return null;
   const { id, currency, amount, amount_refunded: refunded, livemode } = body;
   if (typeof id !== 'string' || typeof currency !== 'string') return null;
   if (!isWhole(amount) || !isWhole(refunded)) return null;
   return { id, currency: currency.toLowerCase(), amount, refunded, isSandbox: livemode === false, body };
 };
+
+const isNamedBy = (body: JsonObject, { charge, payment_intent: intent }: JsonObject): boolean => {
+  if (charge !== undefined) return body['id'] === charge;
+  const named = idIn(body['payment_intent']);
+  return named === null || named === intent;
+};
+
+/** The subscription that a call names; null where the answer is none, or another one. */
+export const seenSubscription = (body: JsonValue | undefined, args: JsonObject): JsonObject | null =>
+  isObject(body) && body['object'] === 'subscription' && body['id'] === args['subscription'] ? body : null;
 
 export const factsOfCharge = (
   args: JsonObject,
@@ -95,9 +106,7 @@ export const factsOfCharge = (
 const ageIn = (created: JsonValue | undefined, nowMs: number): number | null =>
   isWhole(created) ? Math.max(0, Math.floor((nowMs - created * 1_000) / DAY_MS)) : null;
 
-/** Null where the answer is no subscription. */
-export const factsOfSubscription = (args: JsonObject, body: JsonValue | undefined): RequestFacts | null => {
-  if (!isObject(body) || body['object'] !== 'subscription') return null;
+export const factsOfSubscription = (body: JsonObject): RequestFacts => {
   const items = itemsIn(body);
   const end = earliest([body['current_period_end'], ...items.map((item) => item['current_period_end'])]);
   const prices = items.map((item) => ({ price: item['price'], quantity: item['quantity'] ?? 1 }));
@@ -107,7 +116,7 @@ export const factsOfSubscription = (args: JsonObject, body: JsonValue | undefine
     payments: {
       ...UNKNOWN,
       enriched: true,
-      subscription: textIn(body, 'id') ?? textIn(args, 'subscription'),
+      subscription: textIn(body, 'id'),
       customer: idIn(body['customer']),
       currency,
       status: textIn(body, 'status'),
@@ -162,16 +171,17 @@ const intervalIn = (recurring: JsonValue | undefined): string | null => {
   return isWhole(count) && count > 1 ? `${count} ${interval}s` : interval;
 };
 
+/** Words of the processor: short ones, in which nothing hides. */
+const WORD = /^[\x20-\x7e]{1,255}$/;
+
 const textIn = (object: JsonObject, name: string): string | null => {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' && WORD.test(value) ? value : null;
 };
 
 /** An id, or the object that was put in its place. */
-const idIn = (value: JsonValue | undefined): string | null => {
-  if (typeof value === 'string') return value;
-  return isObject(value) ? textIn(value, 'id') : null;
-};
+const idIn = (value: JsonValue | undefined): string | null =>
+  isObject(value) ? textIn(value, 'id') : textIn({ id: value ?? null }, 'id');
 
 const isWhole = (value: JsonValue | undefined): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

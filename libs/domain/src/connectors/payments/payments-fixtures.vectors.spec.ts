@@ -22,7 +22,11 @@ const written = (name: string, changes: JsonObject = {}): JsonObject => ({
   ...changes,
 });
 const confirmed = (toolName: string, args: JsonObject, body: JsonObject) => {
-  const { verdict, reasons } = judgeConfirmation({ isSearch: false }, { toolName, args, action: ACTION }, body);
+  const { verdict, reasons } = judgeConfirmation(
+    { isSearch: false },
+    { toolName, args, action: ACTION, result: null },
+    body,
+  );
   return [verdict, ...reasons];
 };
 
@@ -39,7 +43,7 @@ describe.skipIf(VECTORS_DIR === undefined)('the processor’s own examples of it
   });
 
   it('a charge says what can be refunded', () => {
-    const charge = seenCharge(fixture('charge'));
+    const charge = seenCharge(fixture('charge'), { charge: (fixture('charge') as JsonObject)['id'] ?? null });
     expect(charge).toMatchObject({ currency: 'usd', amount: 100, refunded: 0, isSandbox: true });
     if (charge === null) return;
     const args = { charge: charge.id, amount: 60 };
@@ -51,7 +55,7 @@ describe.skipIf(VECTORS_DIR === undefined)('the processor’s own examples of it
   });
 
   it('a subscription says what it costs', () => {
-    expect(factsOfSubscription({}, fixture('subscription'))?.payments).toMatchObject({
+    expect(factsOfSubscription(fixture('subscription') as JsonObject).payments).toMatchObject({
       ...{ enriched: true, status: 'active', currency: 'usd', amount_per_period: 2_000, interval: 'month' },
       current_period_end: new Date(976_287_773_000).toISOString(),
     });

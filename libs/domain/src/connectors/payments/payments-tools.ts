@@ -35,6 +35,9 @@ const CURRENCY: FixedArgument = {
   pattern: { of: CURRENCY_PATTERN, rule: 'three lower-case letters, such as eur' },
 };
 
+/** Neither controls nor what turns or hides text; what joins emoji may be in it. */
+const ONE_LINE = /^(?=.*\S)(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\u200d)+$/u;
+
 const LIMIT: FixedArgument = { type: 'integer', description: 'How many at most.', min: 1, max: 25 };
 const after = (prefixes: readonly string[]): FixedArgument => id(prefixes, 'the last one of the page before');
 
@@ -124,7 +127,12 @@ const WRITES: readonly FixedTool[] = [
       customer: required(CUSTOMER),
       amount: amount('What is billed, in minor units.'),
       currency: required(CURRENCY),
-      description: { type: 'text', description: 'What stands on the invoice.', maxCharacters: 500 },
+      description: {
+        type: 'text',
+        description: 'What stands on the invoice, in one line.',
+        maxCharacters: 500,
+        pattern: { of: ONE_LINE, rule: 'one line of text without control or invisible characters' },
+      },
       subscription: SUBSCRIPTION,
     },
     money: { amount: { currency_arg: 'currency' } },

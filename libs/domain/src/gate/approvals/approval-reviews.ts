@@ -217,18 +217,14 @@ export class ApprovalReviews {
   }
 
   /** A system that cannot be read leaves what the decision was made by: nobody is kept from deciding. */
-  private withFacts(
+  private async withFacts(
     { submission }: LivingAction,
     { args, request: recorded }: PolicyInput,
     resolved: ResolvedTool | null,
-  ): Promise<ResolvedTool> | ResolvedTool | null {
+  ): Promise<ResolvedTool | null> {
     if (!needsReadFacts(resolved)) return resolved;
-    return withReadFacts(this.gate, resolved, {
-      org: submission.org,
-      agent: null,
-      args,
-      recorded: recorded as RequestFacts,
-    });
+    const of = { org: submission.org, agent: null, args, recorded: recorded as RequestFacts, mayBeRemembered: false };
+    return (await withReadFacts(this.gate, resolved, of)).resolved;
   }
 
   private async inputOf({ submission }: LivingAction): Promise<PolicyInput | null> {

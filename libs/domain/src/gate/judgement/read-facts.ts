@@ -16,6 +16,14 @@ export interface FactsOf {
   readonly args: JsonObject;
   /** What a decision was made by, where there is one: what only time changes stays as it was then. */
   readonly recorded: RequestFacts | null;
+  /** Whether facts will do that were read a moment ago for another call. */
+  readonly mayBeRemembered: boolean;
+}
+
+/** A tool with facts that its connector's system was asked for. */
+export interface ToolWithFacts {
+  readonly resolved: ResolvedTool;
+  readonly isRemembered: boolean;
 }
 
 /** Whether the facts of a call need a read of the system behind its connector. */
@@ -26,21 +34,26 @@ export const needsReadFacts = (resolved: ResolvedTool | null): resolved is Resol
  * The tool with facts that its connector's system was asked for. They are recorded with the decision, so nobody asks again
  * to replay it. What could not be read is said in the facts: the policy decides about such a call, too.
  */
-export const withReadFacts = async (gate: GateKernel, resolved: ResolvedTool, of: FactsOf): Promise<ResolvedTool> => {
+export const withReadFacts = async (gate: GateKernel, resolved: ResolvedTool, of: FactsOf): Promise<ToolWithFacts> => {
   const { connector, tool, sideEffect } = resolved;
   const driver = gate.registry.driverOf(connector.type);
-  if (driver === null) return resolved;
-  const { facts, breaker } = await driver.readFacts({
+  if (driver === null) return { resolved, isRemembered: false };
+  const {
+    facts,
+    breaker,
+    isRemembered = false,
+  } = await driver.readFacts({
     org: of.org,
     connector,
     toolName: tool.name,
     args: of.args,
     recorded: of.recorded,
+    mayBeRemembered: of.mayBeRemembered,
     deadlineMonotonicMs: gate.clock.monotonicMs() + READ_MS,
     mayStillSend: () => mayRead(gate, resolved, of),
   });
   if (breaker !== undefined) await gate.breakers.trip(connector, breaker);
-  return { connector, tool, sideEffect, facts };
+  return { resolved: { connector, tool, sideEffect, facts }, isRemembered };
 };
 
 /** Nothing is read for whom a Stop has met meanwhile, nor with a connector that is another one by now. */
@@ -58,7 +71,8 @@ const mayRead = async (
   if (stopped !== null) return stopped;
   const { state, revision } = now.connector;
   const isAsItWas = isLive(state) && state.status === 'active' && state.configHash === connector.configHash;
-  return isAsItWas && state.id === connector.id && !breakers.isTripped(connector, revision)
-    ? null
-    : 'connector_unavailable';
+  if (!isAsItWas || state.id !== connector.id) return 'connector_unavailable';
+  if (!breakers.isTripped(connector, revision)) return null;
+  await breakers.settle(connector);
+  return 'connector_unavailable';
 };

@@ -155,7 +155,8 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
       await askServer(this.gate, call.connector);
       call = await ask();
     }
-    if (mayReadFacts(call)) call = await calledWithFacts(this.gate, call, ask);
+    const isDenied = (read: CallAtGate): Promise<boolean> => this.isDenied(read);
+    if (mayReadFacts(call)) call = await calledWithFacts(this.gate, call, { ask, isDenied });
     return this.accept(call, joins);
   }
 
@@ -220,6 +221,11 @@ export class SubmitActionHandler implements ICommandHandler<SubmitAction> {
     if (signed !== null) await reserveNonce(this.gate, call, signed);
     const budgets = judgement?.budgets ?? [];
     return { shadow, ...(await this.charged(call, held, budgets)) };
+  }
+
+  private async isDenied(call: CallAtGate): Promise<boolean> {
+    if (refusedByGate(call) !== null) return true;
+    return courseOf((await judgedByPolicy(this.policy, call, judgedInput(call))).decision) === 'ends';
   }
 
   private charged(

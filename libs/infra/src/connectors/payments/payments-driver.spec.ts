@@ -111,6 +111,22 @@ describe('a write that has no good answer', () => {
     expect((await refund({}, { attempt: 2 })).retryAfterMs).toBeNull();
   });
 
+  it.each([
+    [409, 'unknown'],
+    [402, 'unknown'],
+    [400, 'unknown'],
+    [403, 'unknown'],
+    [404, 'failed'],
+    [401, 'failed'],
+    [429, 'failed'],
+  ])(
+    'a refusal %d whose words are cut off is %s: only they would say whether it may still run',
+    async (code, status) => {
+      payments.wire.quirk = onWrites(() => ({ status: code, body: { error: { message: 'No.' } }, isCutOff: true }));
+      expect(await refund()).toMatchObject({ status, hasSent: true });
+    },
+  );
+
   it('is repeated with the same bytes', async () => {
     payments.wire.quirk = onWrites(() => ({ status: 503, body: {} }));
     await refund({ reason: 'duplicate' });
@@ -124,6 +140,7 @@ describe('real money', () => {
   it.each([
     ['in the answer to a write', onWrites(() => ({ status: 200, body: { id: 're_1', charge: { livemode: true } } }))],
     ['in the answer to the read before it', () => ({ status: 200, body: { object: 'charge', livemode: true } })],
+    ['behind a mark of the byte order', onWrites(() => ({ status: 200, body: '\ufeff{"livemode": true}' }))],
   ] as const)('%s trips the breaker, and nobody knows what became of the call', async (_, quirk) => {
     payments.wire.quirk = quirk;
     const outcome = await refund();
@@ -210,10 +227,53 @@ describe('a write that is read back', () => {
     expect(await confirmed('create_refund', refundOf(), null)).toEqual(['UNVERIFIABLE', 'not_found']);
   });
 
+  it('is a MISMATCH where the processor keeps another currency than it answered', async () => {
+    const { result } = await refund();
+    Object.assign(payments.wire.refunds[0] ?? {}, { currency: 'usd' });
+    expect(await confirmed('create_refund', refundOf(), result as JsonObject)).toEqual(['MISMATCH', 'currency']);
+  });
+
+  it('is nobody’s any more where another action wrote since', async () => {
+    const subscription = payments.wire.subscription();
+    const args = { subscription, at_period_end: false };
+    const { result } = await payments.send('cancel_subscription', args);
+    Object.assign(payments.wire.subscriptions.get(subscription) ?? {}, {
+      cancellation_details: { comment: 'service_action_id act_other' },
+    });
+    expect(await confirmed('cancel_subscription', args, result as JsonObject)).toEqual([
+      'UNVERIFIABLE',
+      'another_action',
+    ]);
+  });
+
   it('is a MISMATCH where the processor refunded something else', async () => {
     const { result } = await refund();
     Object.assign(payments.wire.refunds[0] ?? {}, { amount: 5_000 });
     expect(await confirmed('create_refund', refundOf(), result as JsonObject)).toEqual(['MISMATCH', 'amount']);
+  });
+});
+
+it.each([
+  [
+    'in JSON',
+    { object: 'payment_intent', charges: [{ client_secret: 'pi_1_secret_abc' }], client_secret: 'pi_1_secret_abc' },
+  ],
+  ['in JSON that is kept as text', '{"client_secret": "pi_1_secret_abc", "client_secret": "pi_1_secret_abc"}'],
+])('what lets a browser pay is in nothing that is kept: %s', async (_, body) => {
+  payments.wire.quirk = () => ({ status: 200, body, headers: { 'Content-Type': 'application/json' } });
+  const outcome = await payments.send('get_payment_intent', { payment_intent: 'pi_1' });
+  expect(outcome).toMatchObject({ status: 'succeeded' });
+  expect(JSON.stringify(outcome)).not.toContain('secret_abc');
+});
+
+it('an invoice item holds one line that people can read', async () => {
+  const bill = { customer: 'cus_1', amount: 900, currency: 'eur' };
+  for (const description of ['', ' ', 'a\u202eb', 'a\0', 'a\nb', '\u200b'])
+    expect(await payments.send('create_invoice_item', { ...bill, description })).toMatchObject({
+      errorCode: 'validation_failed',
+    });
+  expect(await payments.send('create_invoice_item', { ...bill, description: 'Für 👩‍💻' })).toMatchObject({
+    status: 'succeeded',
   });
 });
 

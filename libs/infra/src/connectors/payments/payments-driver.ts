@@ -35,30 +35,18 @@ import {
   planPaymentsRead,
   readBackTermsOf,
   readsFacts,
+  type PaymentsConfig,
   type SeenCharge,
-  seenCharge,
   unverifiable,
 } from '#libs/domain/connectors/payments';
 import type { Clock } from '#libs/domain/kernel';
 
 import type { DriverTools } from '../driver-tools.js';
-import { type HttpCall, HttpCaller } from '../http-caller.js';
+import { HttpCaller } from '../http-caller.js';
 import { evidenceOf } from '../read-evidence.js';
 import { paymentsChecks } from './payments-checks.js';
 import { type EndedPayment, PAYMENTS_TIMEOUT_MS, PaymentsLine, type PaymentsWork } from './payments-line.js';
-import { Remembered } from './remembered.js';
-
-/** How long a charge counts as it was seen: for the facts of a decision, and for the refund that follows. */
-const SEEN_FOR_MS = 30_000;
-const SEEN_MAX = 10_000;
-
-/** A read that nobody repeats. */
-const ONCE = 3;
-
-type Reader = Pick<HttpCall, 'org' | 'connector' | 'deadlineMonotonicMs' | 'mayStillSend'>;
-
-/** A charge that was read, or why it could not be. */
-type ReadCharge = { readonly charge: SeenCharge } | { readonly charge: null; readonly outcome: CallOutcome };
+import { PaymentsReader } from './payments-reader.js';
 
 /** Runs the tools of connectors of type `payments`, in the sandbox alone (docs/connectors-payments.md). */
 export class PaymentsDriver extends ConnectorDriver {
@@ -67,13 +55,13 @@ export class PaymentsDriver extends ConnectorDriver {
   private readonly described = new WeakMap<JsonObject, ReadonlyMap<string, ToolDescription>>();
   private readonly line: PaymentsLine;
   private readonly clock: Clock;
-  private readonly charges: Remembered<SeenCharge>;
+  private readonly reader: PaymentsReader;
 
   constructor({ door, vault, clock, randomness, logger }: Omit<DriverTools, 'sql'>) {
     super();
     this.line = new PaymentsLine(new HttpCaller({ door, vault, clock, randomness, logger }));
     this.clock = clock;
-    this.charges = new Remembered(clock, { ageMs: SEEN_FOR_MS, entries: SEEN_MAX });
+    this.reader = new PaymentsReader(this.line, clock);
   }
 
   override toolOf(connector: LiveConnector, toolName: string): ToolDescription | null {
@@ -106,20 +94,18 @@ export class PaymentsDriver extends ConnectorDriver {
   }
 
   override async readFacts(question: FactsQuestion): Promise<ReadFacts> {
-    const { connector, toolName, args, recorded } = question;
+    const { connector, toolName, args, recorded, mayBeRemembered } = question;
     const unread = recorded ?? this.requestFacts(connector, toolName, args);
     if (!planPayments(paymentsConfigOf(connector.config), toolName, args, null).ok) return { facts: unread };
-    if (toolName === 'cancel_subscription') return this.subscriptionFacts(question, unread);
-    const read = await this.readCharge(question, args);
-    if (read.charge === null) return withBreaker(unread, read.outcome);
-    return { facts: factsOfCharge(args, read.charge, { nowMs: this.clock.nowMs(), recorded }) };
-  }
-
-  private async subscriptionFacts(question: FactsQuestion, unread: RequestFacts): Promise<ReadFacts> {
-    const { args } = question;
-    const { outcome, body } = await this.read(question, `/v1/subscriptions/${argumentText(args, 'subscription')}`);
-    const facts = outcome.status === 'succeeded' ? factsOfSubscription(args, body) : null;
-    return facts === null ? withBreaker(unread, outcome) : { facts };
+    if (toolName === 'cancel_subscription') {
+      const read = await this.reader.subscriptionOf(question, args, mayBeRemembered);
+      if (read.seen === null) return withBreaker(unread, read.outcome);
+      return { facts: factsOfSubscription(read.seen), isRemembered: read.isRemembered };
+    }
+    const read = await this.reader.chargeOf(question, args, mayBeRemembered);
+    if (read.seen === null) return withBreaker(unread, read.outcome);
+    const facts = factsOfCharge(args, read.seen, { nowMs: this.clock.nowMs(), recorded });
+    return { facts, isRemembered: read.isRemembered };
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {
@@ -127,71 +113,26 @@ export class PaymentsDriver extends ConnectorDriver {
     const config = paymentsConfigOf(connector.config);
     const plan = planPayments(config, toolName, args, action);
     if (!plan.ok) return failedOutcome('validation_failed', `${plan.fault.message} Nothing was sent.`);
-    if (toolName === 'create_refund') {
-      const refused = await this.refusalOfRefund(call);
-      if (refused !== null) return refused;
-    }
     const isRead = paymentsToolNamed(toolName)?.sideEffect === 'read';
     const work: PaymentsWork = { call, config, toolName, isRead, request: plan.request };
+    if (toolName === 'create_refund') return this.refund(call, work);
+    const { outcome } = await this.line.send(work);
+    if (toolName === 'cancel_subscription') this.reader.forgetSubscription(argumentText(args, 'subscription'));
+    return outcome;
+  }
+
+  /** A refund's answer does not say whether its money is real, so its charge must have said so, within half a minute. */
+  private async refund(call: ConnectorCall, work: PaymentsWork): Promise<CallOutcome> {
+    const { args } = call;
+    // Nothing is written by it: it prepares the request that is.
+    const read = await this.reader.chargeToRefund({ ...call, mayStillSend: () => call.mayStillSend(true) }, args);
+    if (read.seen === null) return read.outcome;
+    const refused = refusalOfRefund(work.config, args, read.seen);
+    if (refused !== null) return refused;
     const { outcome, body } = await this.line.send(work);
-    if (toolName !== 'create_refund') return outcome;
-    // What was refunded of the charge is another sum now, or may be.
-    this.charges.forget(nameOfCharge(connector, args));
+    this.reader.forgetCharge(read.seen.id);
     const cost = outcome.status === 'succeeded' ? costIn(body) : null;
     return cost === null ? outcome : { ...outcome, cost };
-  }
-
-  /**
-   * A refund's answer does not say whether its money is real, so its charge must have said so, within half a minute. And
-   * limits hold in the currency that was charged, whatever the call says.
-   */
-  private async refusalOfRefund(call: ConnectorCall): Promise<CallOutcome | null> {
-    const { connector, args } = call;
-    // Nothing is written by it: it prepares the request that is.
-    const read = await this.readCharge({ ...call, mayStillSend: () => call.mayStillSend(true) }, args);
-    if (read.charge === null) return read.outcome;
-    const { currency, isSandbox } = read.charge;
-    if (!isSandbox) return failedOutcome('connector_unavailable', NOT_SAID);
-    if (Object.hasOwn(args, 'currency') && args['currency'] !== currency) {
-      const message = `args.currency must be the currency that was charged, which is ${currency}. Nothing was refunded.`;
-      return failedOutcome('validation_failed', message);
-    }
-    const fault = limitFault(paymentsConfigOf(connector.config), { amount: Number(args['amount']), currency });
-    return fault === null ? null : failedOutcome('validation_failed', `${fault.message} Nothing was refunded.`);
-  }
-
-  private async readCharge(reader: Reader, args: JsonObject): Promise<ReadCharge> {
-    let outcome = failedOutcome('connector_unavailable', UNREADABLE);
-    const charge = await this.charges.read(nameOfCharge(reader.connector, args), async () => {
-      const ended = await this.readPayment(reader, args);
-      const seen = ended.outcome.status === 'succeeded' ? seenCharge(chargeIn(ended.body)) : null;
-      if (seen === null) outcome = outcomeOfUnread(ended.outcome);
-      return seen;
-    });
-    return charge === null ? { charge, outcome } : { charge };
-  }
-
-  private readPayment(reader: Reader, args: JsonObject): Promise<EndedPayment> {
-    if (Object.hasOwn(args, 'charge')) return this.read(reader, `/v1/charges/${argumentText(args, 'charge')}`);
-    const path = `/v1/payment_intents/${argumentText(args, 'payment_intent')}`;
-    return this.read(reader, path, [['expand[]', 'latest_charge']]);
-  }
-
-  /** Beside the calls: it is no action's, and is made once. */
-  private read(
-    { org, connector, deadlineMonotonicMs, mayStillSend }: Reader,
-    path: string,
-    query: readonly (readonly [name: string, value: string])[] = [],
-  ): Promise<EndedPayment> {
-    const config = paymentsConfigOf(connector.config);
-    const call = { org, connector, deadlineMonotonicMs, mayStillSend, action: null, attempt: ONCE } as const;
-    return this.line.send({
-      call,
-      config,
-      toolName: path,
-      isRead: true,
-      request: planPaymentsRead(config, path, query),
-    });
   }
 
   override async observe(write: ReadBackCall): Promise<Observation> {
@@ -209,7 +150,7 @@ export class PaymentsDriver extends ConnectorDriver {
     });
     const isRead = outcome.status === 'succeeded';
     const judged = isRead
-      ? judgeConfirmation(plan, { toolName, args, action }, body)
+      ? judgeConfirmation(plan, { toolName, args, action, result }, body)
       : unverifiable(
           outcome.errorCode === 'upstream_not_found' ? 'not_found' : (outcome.errorCode ?? 'internal_error'),
         );
@@ -233,37 +174,31 @@ export class PaymentsDriver extends ConnectorDriver {
   }
 
   override checks(): readonly ConnectorCheck[] {
-    return paymentsChecks((tested, path, query) => this.read({ ...tested, org: tested.connector.org }, path, query));
+    return paymentsChecks((tested, path, query) =>
+      this.reader.read({ ...tested, org: tested.connector.org }, path, query),
+    );
   }
 }
 
-const UNREADABLE =
-  'The payment could not be read at the processor, and nothing was refunded. Submit the call again later.';
-const NOT_SAID = 'The processor does not say that the payment is one of the sandbox, and nothing was refunded.';
-
-/** What keeps the payment from being read keeps the refund from being sent; what is wrong with the connector is said as it is. */
-const outcomeOfUnread = (outcome: CallOutcome): CallOutcome => {
-  const { breaker, errorCode, errorMessage, status } = outcome;
-  if (breaker !== undefined) return { ...outcome, result: null, retryAfterMs: null };
-  if (status === 'succeeded') return failedOutcome('connector_unavailable', UNREADABLE);
-  const isTold = errorCode !== 'upstream_error' && errorCode !== 'timeout' && errorCode !== 'response_too_large';
-  return isTold && errorCode !== null && errorMessage !== null
-    ? failedOutcome(errorCode, errorMessage)
-    : failedOutcome('connector_unavailable', UNREADABLE);
+/** Limits hold in the currency that was charged, whatever the call says. */
+const refusalOfRefund = (
+  config: PaymentsConfig,
+  args: JsonObject,
+  { currency, isSandbox }: SeenCharge,
+): CallOutcome | null => {
+  if (!isSandbox) return failedOutcome('connector_unavailable', NOT_SAID);
+  if (Object.hasOwn(args, 'currency') && args['currency'] !== currency) {
+    const message = `args.currency must be the currency that was charged, which is ${currency}. Nothing was refunded.`;
+    return failedOutcome('validation_failed', message);
+  }
+  const fault = limitFault(config, { amount: Number(args['amount']), currency });
+  return fault === null ? null : failedOutcome('validation_failed', `${fault.message} Nothing was refunded.`);
 };
+
+const NOT_SAID = 'The processor does not say that the payment is one of the sandbox, and nothing was refunded.';
 
 const withBreaker = (facts: RequestFacts, { breaker }: CallOutcome): ReadFacts =>
   breaker === undefined ? { facts } : { facts, breaker };
-
-const nameOfCharge = ({ id, configHash, credential }: LiveConnector, args: JsonObject): string => {
-  const named = argumentText(args, Object.hasOwn(args, 'charge') ? 'charge' : 'payment_intent');
-  return [id, configHash, credential?.version ?? '', named].join('/');
-};
-
-const chargeIn = (body: JsonValue | undefined): JsonValue | undefined => {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  return body['object'] === 'payment_intent' ? body['latest_charge'] : body;
-};
 
 const costIn = (body: JsonValue | undefined): CallCost | null => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return null;

@@ -1,9 +1,13 @@
 import type { Clock } from '#libs/domain/kernel';
 
-/** What was read a moment ago, by name: whoever asks for it while it is read waits for that read, and failures are forgotten. */
+/** Somebody who asked while a read was under way waits for it, and for one more where that one failed. */
+const JOINED_MAX = 2;
+
+/** What was read a moment ago, by name. Failures are forgotten. */
 export class Remembered<Value> {
   private readonly entries = new Map<string, { readonly value: Value; readonly atMs: number }>();
   private readonly reads = new Map<string, Promise<Value | null>>();
+  private forgotten = 0;
 
   constructor(
     private readonly clock: Pick<Clock, 'monotonicMs'>,
@@ -19,24 +23,40 @@ export class Remembered<Value> {
     return null;
   }
 
-  remember(name: string, value: Value): void {
-    this.entries.delete(name);
-    this.entries.set(name, { value, atMs: this.clock.monotonicMs() });
-    if (this.entries.size > this.limits.entries) this.entries.delete(this.entries.keys().next().value as string);
-  }
-
-  forget(name: string): void {
-    this.entries.delete(name);
+  /** Under whatever names they are known. What is being read is not remembered either: it may have been read before. */
+  forget(isMeant: (value: Value) => boolean): void {
+    this.forgotten += 1;
+    for (const [name, { value }] of this.entries) if (isMeant(value)) this.entries.delete(name);
   }
 
   /** @param read null where it could not be read */
   async read(name: string, read: () => Promise<Value | null>): Promise<Value | null> {
-    const known = this.known(name) ?? this.reads.get(name);
-    if (known !== undefined && known !== null) return known;
-    const reading = read().finally(() => this.reads.delete(name));
-    this.reads.set(name, reading);
-    const value = await reading;
-    if (value !== null) this.remember(name, value);
+    const { forgotten } = this;
+    const value = await read();
+    if (value !== null && forgotten === this.forgotten) this.remember(name, value);
     return value;
+  }
+
+  /** One read for all who ask at once. Whoever waited for one that failed reads by itself: it may have been stopped or late. */
+  async readTogether(name: string, read: () => Promise<Value | null>): Promise<Value | null> {
+    for (let joined = 0; joined < JOINED_MAX; joined += 1) {
+      const others = this.reads.get(name);
+      if (others === undefined) break;
+      const value = await others.catch(() => null);
+      if (value !== null) return value;
+    }
+    const reading = this.read(name, read);
+    this.reads.set(name, reading);
+    try {
+      return await reading;
+    } finally {
+      if (this.reads.get(name) === reading) this.reads.delete(name);
+    }
+  }
+
+  private remember(name: string, value: Value): void {
+    this.entries.delete(name);
+    this.entries.set(name, { value, atMs: this.clock.monotonicMs() });
+    if (this.entries.size > this.limits.entries) this.entries.delete(this.entries.keys().next().value as string);
   }
 }

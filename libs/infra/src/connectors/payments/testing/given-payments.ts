@@ -6,6 +6,7 @@ import {
   type CallOutcome,
   type ConnectorCall,
   connectorDecider,
+  type FactsQuestion,
   type ConnectorState,
   type LiveConnector,
   type Observation,
@@ -84,9 +85,10 @@ export class GivenPayments {
     return this.driver.observe({ ...this.call(toolName, args), result: result as JsonObject | null });
   }
 
-  facts(toolName: string, args: JsonObject): Promise<ReadFacts> {
+  facts(toolName: string, args: JsonObject, changes: Partial<FactsQuestion> = {}): Promise<ReadFacts> {
     const mayStillSend = (): Promise<null> => Promise.resolve(null);
-    return this.driver.readFacts({ ...this.call(toolName, args), mayStillSend, recorded: null });
+    const asked = { mayStillSend, recorded: null, mayBeRemembered: true, ...changes };
+    return this.driver.readFacts({ ...this.call(toolName, args), ...asked });
   }
 
   async close(): Promise<void> {
