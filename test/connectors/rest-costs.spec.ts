@@ -88,6 +88,15 @@ describe('a REST tool that names what its calls spend', () => {
     expect(await spentToday()).toEqual([{ amount: 6_085, currency: 'eur' }]);
   });
 
+  it('says in the action and in its deed what was spent', async () => {
+    const { json } = await call('stamp', {});
+    expect(json['cost']).toEqual({ amount: 85, currency: 'eur' });
+    const deed = await asAdmin('GET', `/v1/deeds/${String(json['deed'])}`);
+    expect(deed['body']).toMatchObject({ cost: { amount: 85, currency: 'eur' } });
+    const refused = await refund(1_001);
+    expect(refused.json).toMatchObject({ error: { action: { cost: null } } });
+  });
+
   it('is refused by a budget of another currency', async () => {
     const foreign = await refund(1, 'usd');
     expect(foreign).toMatchObject({ status: 403, json: { error: { code: 'policy_denied' } } });

@@ -47,7 +47,7 @@ export const actionView = (
     session: submission.session,
     trace_id: submission.trace?.id ?? null,
     request_digest: submission.request_digest,
-    cost: null,
+    cost: action.outcome?.cost === undefined ? null : { ...action.outcome.cost },
     deed,
     next_action: nextActionView(action, viewpoint),
     created_at: action.createdAt,

@@ -82,7 +82,7 @@ export const firstActionSections = (action: LivingAction): FirstSections => {
     },
     admin: null,
     approval: firstApprovalSection(action),
-    cost: null,
+    cost: costOf(action),
     execution: firstExecutionSection(action),
     kind: 'action',
     policy: policySection(action, submission.input_digest),
@@ -91,6 +91,10 @@ export const firstActionSections = (action: LivingAction): FirstSections => {
     witness: witnessSection(action, witness?.evidence_digest ?? null),
   };
 };
+
+/** What the call has spent; null where it spent nothing, or nobody could say. */
+const costOf = ({ outcome }: LivingAction): FirstSections['cost'] =>
+  outcome?.cost === undefined ? null : { amount: outcome.cost.amount, currency: outcome.cost.currency };
 
 export const firstAmendmentSections = (action: LivingAction, actor: Actor): FirstSections => ({
   ...firstActionSections(action),
@@ -123,7 +127,7 @@ const saltedActionSections = (action: LivingAction): SaltedSections => {
     },
     admin: null,
     approval: saltedApprovalSection(action, held),
-    cost: null,
+    cost: costOf(action),
     execution: saltedExecutionSection(action, held),
     kind: 'action',
     policy: policySection(action, held('input', submission.input_digest)),

@@ -92,7 +92,11 @@ export class RestDriver extends ConnectorDriver {
   }
 
   override async send(call: ConnectorCall): Promise<CallOutcome> {
-    return (await this.call(call)).outcome;
+    const { outcome } = await this.call(call);
+    const { connector, toolName, args } = call;
+    if (outcome.status !== 'succeeded' || toolNamed(connector.config, toolName)?.cost === undefined) return outcome;
+    const { cost } = this.requestFacts(connector, toolName, args);
+    return cost === undefined ? outcome : { ...outcome, cost };
   }
 
   override async observe(write: ReadBackCall): Promise<Observation> {
