@@ -28,8 +28,18 @@ export const isSandboxKey = (text: string): boolean => SANDBOX_KEY.test(text) &&
 
 /** @throws {DomainError} payments_live_key_refused. It never holds what was refused. */
 export const refuseLiveKey = (text: string): void => {
-  if (holdsRefusedKey(text)) throw new DomainError('payments_live_key_refused', { param: 'secret' });
+  if (!holdsRefusedKey(text)) return;
+  const isOfAnotherKind = OF_ANOTHER_KIND.test(text);
+  throw new DomainError('payments_live_key_refused', {
+    param: 'secret',
+    ...(isOfAnotherKind ? { message: OTHER_KIND } : {}),
+  });
 };
+
+/** A key of a sandbox, that no call can be made with. */
+const OF_ANOTHER_KIND = /^(?:pk_test_|whsec_|sk_org_test_)/;
+const OTHER_KIND =
+  'This is a publishable key, the key of an organization, or the secret of a webhook, with which no connector works. Store a secret or restricted key of the sandbox instead (sk_test_ or rk_test_).';
 
 const bare = (text: string): string =>
   text
