@@ -32,7 +32,7 @@ export class AttentionReader {
   ): Promise<JsonObject[]> {
     const { org } = organization;
     const [unintroduced, unwitnessed] = await Promise.all([this.rows.unintroduced(org), this.rows.unwitnessed(org)]);
-    const [ledger, broken, mismatches, expiring, copied, budgets, blind, failing, held] = await Promise.all([
+    const [ledger, broken, mismatches, expiring, copied, budgets, blind, disabled, failing, held] = await Promise.all([
       this.ledger.check(org, { last: DEEDS_CHECKED }, new AbortController().signal),
       this.rows.broken(org),
       this.rows.mismatches(org, window),
@@ -40,12 +40,13 @@ export class AttentionReader {
       this.passkeys.of(organization),
       this.budgets.of(organization, active),
       this.connectors.blind(org),
+      this.connectors.disabled(org),
       this.connectors.failing(org),
       this.connectors.held(org),
     ]);
     return attentionOf({
       ...{ organization, ledger, broken, mismatches, expiring },
-      ...{ copied, budgets, blind, failing, held, unintroduced, unwitnessed },
+      ...{ copied, budgets, blind, disabled, failing, held, unintroduced, unwitnessed },
     });
   }
 }

@@ -15,6 +15,7 @@ const calm = {
   copied: [],
   budgets: [],
   blind: [],
+  disabled: [],
   failing: [],
   held: [],
 } satisfies AttentionSources;
@@ -81,6 +82,7 @@ describe('what needs attention', () => {
         copied: [{ passkey: testId('pky', 1), user: testId('usr', 2), fellAt: at }],
         budgets: [nearlyUsed],
         blind: [],
+        disabled: [{ id: testId('con', 6), name: 'pay', reason: 'livemode_detected', since: at }],
         failing: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
         held: [{ id: testId('con', 2), name: 'issues', tools: 2 }],
       }),
@@ -104,6 +106,10 @@ describe('what needs attention', () => {
         used: 9,
         limit: 10,
         resets_at: '2026-10-02T00:00:00.000Z',
+      },
+      {
+        ...{ kind: 'connector_disabled', ids: [testId('con', 6)], connector: 'pay' },
+        ...{ reason: 'livemode_detected', since: at },
       },
       { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
       { kind: 'tools_held', ids: [testId('con', 2)], connector: 'issues', tools: 2 },

@@ -4,7 +4,7 @@ import { timestampOf } from '#libs/domain/kernel';
 import type { LivingOrganization } from '#libs/domain/people';
 import type { BrokenLedger, LedgerCheck, UnintroducedWitness, WitnessLag } from '#libs/domain/ledger';
 import type { ActionRow, ApprovalRow } from '#libs/infra/read-models';
-import type { BlindConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
+import type { BlindConnector, DisabledConnector, FailingConnector, HeldConnector } from './connectors-in-need.js';
 import type { CopiedPasskey } from './copied-passkeys.js';
 import type { BudgetUse } from './near-budgets.js';
 
@@ -29,6 +29,8 @@ export interface AttentionSources {
   readonly copied: readonly CopiedPasskey[];
   /** Nearly used up, the fullest first. */
   readonly budgets: readonly BudgetUse[];
+  /** Connectors that the service disabled for what it saw, the last one first. */
+  readonly disabled: readonly DisabledConnector[];
   /** Connectors that fail their test, the last one tested first. */
   readonly failing: readonly FailingConnector[];
   /** Connectors with tools that wait for an admin, the one with the most of them first. */
@@ -69,6 +71,13 @@ export const attentionOf = (sources: AttentionSources): JsonObject[] =>
     })),
     ...sources.budgets.map(nearBudget),
     // After the kinds above, which keep their order: the first is the most pressing (rule INSIGHT-1).
+    ...sources.disabled.map(({ id, name, reason, since }) => ({
+      kind: 'connector_disabled',
+      ids: [id],
+      connector: name,
+      reason,
+      since,
+    })),
     ...sources.failing.map(({ id, name, testedAt }) => ({
       kind: 'connector_failing',
       ids: [id],

@@ -39,7 +39,16 @@ export interface BlindConnector {
 /** Most pressing first; those that are not here need nobody. */
 const BLIND: readonly DecoderStatus[] = ['invalidated', 'down', 'degraded'];
 
-/** Active connectors that need a person. Agents are refused by a disabled one in any case. */
+/** A connector that the service disabled by itself. */
+export interface DisabledConnector {
+  readonly id: string;
+  readonly name: string;
+  /** What was seen, such as `livemode_detected`. */
+  readonly reason: string;
+  readonly since: Timestamp;
+}
+
+/** Connectors that need a person: active ones, and those that the service has disabled, since nobody else knows of these. */
 @Injectable()
 export class ConnectorsInNeed {
   constructor(
@@ -62,6 +71,20 @@ export class ConnectorsInNeed {
       if (connector?.status !== 'active' || healthOf(connector, test) !== 'failing') return [];
       return [{ id: connector.id, name: connector.name, testedAt: test.testedAt }];
     });
+  }
+
+  /** Those that the service disabled for what it saw, the last one on top. */
+  async disabled(org: OrgId): Promise<readonly DisabledConnector[]> {
+    const rows = await this.readModels
+      .of(org, ConnectorRow)
+      .where(`row.status = 'disabled'`)
+      .orderBy('name', 'ASC')
+      .all();
+    return rows
+      .flatMap(({ id, name, folded: { disabledReason: reason, updatedAt: since } }) =>
+        reason === null ? [] : [{ id, name, reason, since }],
+      )
+      .sort((one, other) => other.since.localeCompare(one.since));
   }
 
   /** Those whose server names tools that nobody has accepted: the one with the most of them on top. */

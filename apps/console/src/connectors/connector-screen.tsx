@@ -23,6 +23,7 @@ import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
 import { WitnessPanel } from './witness-panel.tsx';
 import { type Connector, type ConnectorType, isCredentialMissing, useConnector, useTypes } from './types.ts';
+import { whyDisabled } from './why-disabled.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];
 
@@ -144,13 +145,6 @@ const WhyDisabled = ({ connector: { health } }: { readonly connector: Connector 
       the connector.
     </Warning>
   );
-
-const WHY_DISABLED: Readonly<Record<string, string>> = {
-  livemode_detected: 'an answer was about real money, and it works in the sandbox alone (livemode_detected)',
-  live_key_stored: 'the stored key is none of the sandbox, and nothing was sent with it (live_key_stored)',
-};
-
-const whyDisabled = (reason: string): string => WHY_DISABLED[reason] ?? reason;
 
 /** Findings of the enforced policy that a change of the connector has caused. */
 const PolicyWarnings = ({ findings }: { readonly findings: readonly Finding[] }) =>

@@ -1,5 +1,6 @@
 import { TimeLeft } from '../approvals/time-left.tsx';
 import { heldToolsInWords } from '../connectors/held-tools.ts';
+import { whyDisabled } from '../connectors/why-disabled.ts';
 import { Icon } from '../design/icon.tsx';
 import type { Schemas } from '../kernel/client.ts';
 import { useSession } from '../kernel/session.tsx';
@@ -97,20 +98,10 @@ const Told = ({ item }: { readonly item: Attention }) => {
       );
     case 'budget_near':
       return <BudgetLine item={item} />;
+    case 'connector_disabled':
+      return <DisabledConnector item={item} />;
     case 'connector_failing':
-      return (
-        <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See its checks">
-          The connector <code>{item.connector ?? ''}</code> failed its test
-          {item.tested_at === undefined ? (
-            '.'
-          ) : (
-            <>
-              {' '}
-              <Time at={item.tested_at} />.
-            </>
-          )}
-        </NeedLine>
-      );
+      return <FailingConnector item={item} />;
     case 'slot_invalidated':
       return (
         <NeedLine icon="plug" tone="bad" to={`/connectors/${firstOf(item, 'con_')}`} step="View connector">
@@ -226,3 +217,24 @@ const BudgetLine = ({ item }: { readonly item: Attention }) => {
     </NeedLine>
   );
 };
+
+const DisabledConnector = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="plug" tone="bad" to={`/connectors/${firstOf(item, 'con_')}`} step="See why">
+    The service disabled the connector <code>{item.connector ?? ''}</code>:{' '}
+    <Said text={whyDisabled(item.reason ?? '')} />. Its calls are denied.
+  </NeedLine>
+);
+
+const FailingConnector = ({ item }: { readonly item: Attention }) => (
+  <NeedLine icon="plug" tone="warn" to={`/connectors/${firstOf(item, 'con_')}`} step="See its checks">
+    The connector <code>{item.connector ?? ''}</code> failed its test
+    {item.tested_at === undefined ? (
+      '.'
+    ) : (
+      <>
+        {' '}
+        <Time at={item.tested_at} />.
+      </>
+    )}
+  </NeedLine>
+);

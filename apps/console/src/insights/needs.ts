@@ -49,7 +49,7 @@ export const needsOf = (
     ...(waiting === null ? [] : waitingOf(waiting, nowMs)),
     ...told('slot_lagging'),
     ...grouped(attention.filter(({ kind }) => kind === 'mismatch')),
-    ...told('passkey_counter_fell'),
+    ...told('connector_disabled', 'passkey_counter_fell'),
     ...told('budget_near', 'connector_failing', 'tools_held', 'witness_unknown_log', 'ledger_unwitnessed'),
   ];
   const isSure = waiting !== null && (waiting.data.length > 0 || pending === 0);

@@ -43,7 +43,7 @@ describe.skipIf(VECTORS_DIR === undefined)('the processor’s own examples of it
   });
 
   it('a charge says what can be refunded', () => {
-    const charge = seenCharge(fixture('charge'), { charge: (fixture('charge') as JsonObject)['id'] ?? null });
+    const charge = seenCharge(fixture('charge'), { charge: fixture('charge')['id'] ?? null });
     expect(charge).toMatchObject({ currency: 'usd', amount: 100, refunded: 0, isSandbox: true });
     if (charge === null) return;
     const args = { charge: charge.id, amount: 60 };
@@ -55,7 +55,7 @@ describe.skipIf(VECTORS_DIR === undefined)('the processor’s own examples of it
   });
 
   it('a subscription says what it costs', () => {
-    expect(factsOfSubscription(fixture('subscription') as JsonObject).payments).toMatchObject({
+    expect(factsOfSubscription(fixture('subscription')).payments).toMatchObject({
       ...{ enriched: true, status: 'active', currency: 'usd', amount_per_period: 2_000, interval: 'month' },
       current_period_end: new Date(976_287_773_000).toISOString(),
     });
