@@ -2,12 +2,22 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CONNECTOR_CATALOGUE } from '#libs/domain/connectors';
 import { timestampOf } from '#libs/domain/kernel';
-import { compilePolicy, completedInput, evaluatePolicy, isFault, readTrialInput } from '#libs/domain/policies';
+import {
+  compilePolicy,
+  completedInput,
+  evaluatePolicy,
+  isFault,
+  readCasesInTurns,
+  readTrialInput,
+  testPolicyInTurns,
+} from '#libs/domain/policies';
 import type { JsonObject } from '#libs/crypto';
 
 const STARTERS = CONNECTOR_CATALOGUE.flatMap(({ type, starter_policy: text, tools }) =>
   text === null ? [] : [{ type, text, tools: tools.map(({ name }) => name) }],
 );
+const blocksOf = (language: string, text: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(([, block]) => block ?? '');
 const guideOf = (type: string): string =>
   readFileSync(new URL(`../../docs/connectors-${type.replaceAll('_', '-')}.md`, import.meta.url), 'utf8');
 
@@ -24,7 +34,7 @@ describe('a policy to begin with', () => {
   });
 
   it.each(STARTERS)('of $type stands in its guide', ({ type, text }) => {
-    const blocks = [...guideOf(type).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block]) => block);
+    const blocks = blocksOf('yaml', guideOf(type));
     const named = /"name": "([a-z]+)"/.exec(guideOf(type))?.[1] ?? '';
     expect(blocks).toContain(text.replaceAll('{name}', named));
   });
@@ -34,11 +44,14 @@ describe('the policy to begin with of payments', () => {
   const compiled = compilePolicy(
     STARTERS.find(({ type }) => type === 'payments')?.text.replaceAll('{name}', 'pay') ?? '',
   );
-  const decide = (payments: JsonObject, amount = 2_000): unknown => {
-    const trial = { tool: 'pay.create_refund', args: { charge: 'ch_1', amount }, side_effect: 'write' };
-    const input = readTrialInput({ ...trial, request: { payments } });
+  const outcomeOf = (trial: JsonObject): unknown => {
+    const input = readTrialInput(trial);
     if (!compiled.ok || isFault(input)) throw new Error('neither is wrong');
     return evaluatePolicy(compiled.policy, completedInput(input, null, timestampOf(0)), { limitMs: 5_000 }).outcome;
+  };
+  const decide = (payments: JsonObject, amount = 2_000): unknown => {
+    const trial = { tool: 'pay.create_refund', args: { charge: 'ch_1', amount }, side_effect: 'write' };
+    return outcomeOf({ ...trial, request: { payments } });
   };
   const charge = { enriched: true, currency: 'eur', refundable: 9_000, disputed: false, charge_age_days: 3 };
 
@@ -52,4 +65,21 @@ describe('the policy to begin with of payments', () => {
   ])('asks a person where it is %s', (_, payments, amount) =>
     expect(decide(payments, amount)).toBe('require_approval'),
   );
+
+  it('passes every case of its guide', async () => {
+    const [cases = ''] = blocksOf('yaml', guideOf('payments')).filter((block) => block.startsWith('- name: '));
+    const read = await readCasesInTurns(cases);
+    if (!compiled.ok || !read.ok) throw new Error('neither is wrong');
+    const given = ({ input }: (typeof read.cases)[number]) => completedInput(input, null, timestampOf(0));
+    const results = await testPolicyInTurns(compiled.policy, read.cases, given, () => true);
+    expect(results.map(({ case: { name }, isOk }) => [name, isOk])).toEqual(read.cases.map(({ name }) => [name, true]));
+    expect(results.length).toBeGreaterThan(2);
+  });
+
+  it('allows the call of its guide’s dry run', () => {
+    const [input] = blocksOf('json', guideOf('payments'))
+      .map((block) => JSON.parse(block) as JsonObject)
+      .slice(1);
+    expect(outcomeOf(input ?? {})).toBe('allow');
+  });
 });
