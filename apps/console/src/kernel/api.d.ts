@@ -3254,7 +3254,7 @@ export interface components {
             policy_version: null | components["schemas"]["PolicyVersionId"];
             /** @description What the connector says of the request before it is sent. */
             facts: Record<string, never>;
-            /** @description The request that would go out, without its body and credential, or the statement that would be run, where the connector can show it. Null once it is decided. */
+            /** @description The request that would go out, without its body and credential, or the statement that would be run, where the connector can show it. Of a payments connector the form of the body stands behind the `?` of `url`. Null once it is decided. */
             sends: null | {
                 method: string;
                 url: string;
@@ -3641,8 +3641,15 @@ export interface components {
              * @default false
              */
             allow_workflows: boolean;
-            /** @description How pull requests may be merged. All three unless said. */
-            merge_methods?: ("merge" | "squash" | "rebase")[];
+            /**
+             * @description How pull requests may be merged. All three unless said.
+             * @default [
+             *       "merge",
+             *       "squash",
+             *       "rebase"
+             *     ]
+             */
+            merge_methods: ("merge" | "squash" | "rebase")[];
             /** @default 1048576 */
             max_file_bytes: number;
         };
@@ -3785,8 +3792,15 @@ export interface components {
             refund_limits: {
                 [key: string]: number;
             };
-            /** @description What agents may give as the reason of a refund. All three unless said. */
-            refund_reasons?: ("duplicate" | "fraudulent" | "requested_by_customer")[];
+            /**
+             * @description What agents may give as the reason of a refund. All three unless said.
+             * @default [
+             *       "duplicate",
+             *       "fraudulent",
+             *       "requested_by_customer"
+             *     ]
+             */
+            refund_reasons: ("duplicate" | "fraudulent" | "requested_by_customer")[];
             /**
              * Format: uri
              * @description In development alone: a processor of your own, without a path.
@@ -3807,45 +3821,80 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "bearer" | "header" | "basic" | "query" | "none";
-                /** @default X-API-Key */
+                /**
+                 * @description For kind header.
+                 * @default X-API-Key
+                 */
                 header: string;
-                /** @default api_key */
+                /**
+                 * @description For kind query.
+                 * @default api_key
+                 */
                 param: string;
             };
             allowed_methods: components["schemas"]["RestMethod"][];
             allowed_path_prefixes: string[];
-            /** @default 10000 */
+            /**
+             * @description Of the whole call, all attempts and the answer together.
+             * @default 10000
+             */
             timeout_ms: number;
-            /** @default 4194304 */
+            /**
+             * @description After decompression.
+             * @default 4194304
+             */
             max_response_bytes: number;
             /**
+             * @description With `same_host` reads follow at most 3. Writes never follow one.
              * @default none
              * @enum {string}
              */
             redirects: "none" | "same_host";
-            /** @default true */
+            /**
+             * @description Whether calls carry their id, as `Service-Action-Id`.
+             * @default true
+             */
             send_action_id: boolean;
+            /** @description Of every call. Never a secret, everyone who can read the connector sees them. */
             headers?: {
                 [key: string]: string;
             };
-            /** @description The request of a connection test; kept, and not run by this version. */
+            /**
+             * @description The request that a connection test sends, once and with the credential, and that must be answered with 2xx. Without it
+             *     the check `auth` is skipped.
+             */
             test?: {
-                /** @enum {string} */
-                method?: "GET" | "HEAD";
-                path?: string;
+                /**
+                 * @default GET
+                 * @enum {string}
+                 */
+                method: "GET" | "HEAD";
+                path: string;
             };
             tools: components["schemas"]["RestTool"][];
         };
         RestTool: {
             name: components["schemas"]["NativeToolName"];
+            /**
+             * @description What an agent wants with it, one line that goes on after "wants to": refund a customer.
+             * @example refund a customer
+             */
+            title?: string;
             description?: string;
             method: components["schemas"]["RestMethod"];
             /** @description Under an allowed prefix; `{placeholders}` are whole segments. */
             path: string;
-            /** @enum {string} */
+            /**
+             * @description That of the method unless said; it may only be raised.
+             * @enum {string}
+             */
             side_effect?: "read" | "write" | "destructive";
+            /** @description Whether a call may be repeated without harm. True for GET and HEAD unless said. */
             idempotent?: boolean;
-            /** @example Idempotency-Key */
+            /**
+             * @description Carries the action id, the same on every attempt.
+             * @example Idempotency-Key
+             */
             idempotency_header?: string;
             args?: {
                 [key: string]: components["schemas"]["RestArgument"];
@@ -3858,15 +3907,20 @@ export interface components {
                 /** @description The argument that is the amount. It has `money`, is required, and has a `min` of at least 0. */
                 arg?: string;
             };
+            /** @description For a tool that writes. How each call is confirmed (level `L1`). */
             readback?: {
+                /** @description An idempotent read tool of the same connector. */
                 tool: string;
+                /** @description Literals, or templates such as `{{args.id}}` and `{{result.body.id}}`. */
                 args?: Record<string, never>;
+                /** @description Paths such as `body.status`, and the value of each. */
                 expect?: Record<string, never>;
                 /**
                  * @default strong
                  * @enum {string}
                  */
                 consistency: "strong" | "eventual";
+                /** @description With `strong` 1 and no other; with `eventual` 3 unless said. */
                 attempts?: number;
                 /** @default 300 */
                 interval_ms: number;
@@ -3884,23 +3938,41 @@ export interface components {
             in: "path" | "query" | "body" | "header";
             /** @enum {string} */
             type: "string" | "integer" | "number" | "boolean" | "object" | "array";
+            /** @description Values of the type. */
             enum?: unknown[];
-            /** @description RE2. */
+            /** @description RE2, for strings; found anywhere unless anchored. */
             pattern?: string;
+            /** @description For integers and numbers. */
             min?: number;
+            /** @description For integers and numbers. */
             max?: number;
+            /** @description For strings, in characters. */
             max_length?: number;
-            /** @default false */
+            /**
+             * @description Always true in paths.
+             * @default false
+             */
             required: boolean;
-            /** @default false */
+            /**
+             * @description Whether the value is redacted from what is kept of the answer.
+             * @default false
+             */
             sensitive: boolean;
             /**
-             * @description For lists in the query, where `form` is the default: `a=x&a=y`. `comma`: `a=x,y`; `pipe`: `a=x%7Cy`; `space`: `a=x%20y`; `brackets`: `a%5B%5D=x&a%5B%5D=y`.
+             * @description For lists in the query. `form`: `a=x&a=y`; `comma`: `a=x,y`; `pipe`: `a=x%7Cy`; `space`: `a=x%20y`; `brackets`: `a%5B%5D=x&a%5B%5D=y`.
+             * @default form
              * @enum {string}
              */
-            style?: "form" | "comma" | "pipe" | "space" | "brackets";
+            style: "form" | "comma" | "pipe" | "space" | "brackets";
+            /** @description Required in headers. */
             header?: string;
             description?: string;
+            /** @description For integers: an amount of money in the smallest unit, which people read in words beside the number. Either the currency, or the argument that names it. */
+            money?: {
+                currency?: components["schemas"]["Currency"];
+                /** @description An argument of type string. */
+                currency_arg?: string;
+            };
         };
         Tool: {
             /** @constant */
@@ -4164,6 +4236,7 @@ export interface components {
             /** @description Of the header `traceparent` of the call; null where it named no trace. In no digest and no deed. */
             trace_id: components["schemas"]["TraceId"] | null;
             request_digest: components["schemas"]["Digest"];
+            /** @description What the call spent. Always null in this version: what a call was charged to budgets stands in the log, and what a call that waits would spend in `cost` of its approval. */
             cost: Record<string, never> | null;
             /** @description Null until the action is sealed. */
             deed: components["schemas"]["DeedId"] | null;

@@ -103,6 +103,7 @@ export const ERROR_CODE_VALUES = [
   'upstream_approval_pending',
 ] as const;
 export const CURRENCY_PATTERN = /^[a-z]{3}$/;
+export const CURRENCY_MAX_LENGTH = 3;
 export const ORG_ID_PATTERN = /^org_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 export const MEMBERSHIP_ID_PATTERN = /^mem_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 export const SESSION_ID_PATTERN = /^ses_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
