@@ -1,4 +1,5 @@
 import { CHARGE } from './payments-processor.js';
+import { callLine, refusalLine } from './scenes.js';
 import { member, type Answer } from './scratch-service.js';
 import { act, REFUNDS_A_DAY, type Stage } from './stage.js';
 
@@ -11,36 +12,39 @@ const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;
 export const refunds = async (stage: Stage): Promise<void> => {
   const { story } = stage;
   story.scene('Refunds, in the sandbox of a payments processor');
+  story.tell('the policy lets refunds through, each up to €50.00, of a charge that nobody disputes');
+  story.tell(`its budget bounds them: ${euros(REFUNDS_A_DAY)} a day, all together`);
   await refusedKey(stage);
   await confirmed(stage);
   await answerLost(stage);
   await beyondBudget(stage);
 };
 
-const refund = async (stage: Stage, amount: number): Promise<Answer> => {
-  const args = { charge: CHARGE, amount, currency: 'eur' };
-  stage.story.tell(`pay.create_refund ${JSON.stringify(args)}`);
-  const answer = await act(stage, 'pay.create_refund', args);
-  const { json } = answer;
+const confirmedLine = ({ status, json }: Answer): string => {
   const [execution, verdict, level] = [
     ['execution', 'status'],
     ['witness', 'verdict'],
     ['witness', 'level'],
   ].map((path) => String(member(json, ...path)));
-  const code = member(json, 'error', 'code');
-  const ended = typeof code === 'string' ? code : `${execution}, ${verdict} at ${level}`;
-  stage.story.tell(`→ ${answer.status} ${ended}`);
+  return `→ ${status} ${execution}, ${verdict} at ${level}`;
+};
+
+const refund = async (stage: Stage, amount: number): Promise<Answer> => {
+  const args = { charge: CHARGE, amount, currency: 'eur' };
+  stage.story.tell(callLine('pay.create_refund', args));
+  const answer = await act(stage, 'pay.create_refund', args);
+  stage.story.tell(answer.status === 200 ? confirmedLine(answer) : refusalLine(answer));
   return answer;
 };
 
 const refusedKey = async ({ story, service, adminKey: key }: Stage): Promise<void> => {
   story.tell('an admin offers a live key, by mistake');
   const body = { kind: 'bearer', secret: { token: LIVE_KEY } };
-  const { status, json } = await service.call('PUT', '/v1/connectors/pay/credentials', { key, body });
-  story.tell(`→ ${status} ${String(member(json, 'error', 'code'))}`);
+  const answer = await service.call('PUT', '/v1/connectors/pay/credentials', { key, body });
+  story.tell(refusalLine(answer));
   story.claim(
     'it is refused before anything of it is stored: no setting lets the connector move real money',
-    member(json, 'error', 'code') === 'payments_live_key_refused',
+    member(answer.json, 'error', 'code') === 'payments_live_key_refused',
   );
 };
 

@@ -3,7 +3,7 @@ import { Person } from './person.js';
 import { act, sealed, type Stage } from './stage.js';
 import { member, type Answer } from './scratch-service.js';
 
-const callLine = (tool: string, args: object): string => `${tool} ${JSON.stringify(args)}`;
+export const callLine = (tool: string, args: object): string => `${tool} ${JSON.stringify(args)}`;
 
 /** An executed action's answer in one line. L0 is the tool's own word. */
 const outcomeLine = ({ status, json }: Answer): string => {
@@ -15,7 +15,7 @@ const outcomeLine = ({ status, json }: Answer): string => {
   return `→ ${status} ${String(json['status'])}: ${execution}, ${verdict} at ${level}; ${String(json['state'])} as ${String(json['deed'])}`;
 };
 
-const refusalLine = ({ status, json }: Answer): string =>
+export const refusalLine = ({ status, json }: Answer): string =>
   `→ ${status} ${String(member(json, 'error', 'code'))}: ${String(member(json, 'error', 'message'))}`;
 
 /** The agent makes a call, and the viewer sees it with its answer. */
