@@ -22,7 +22,8 @@ import { TestPanel } from './test-panel.tsx';
 import { ToolsPanel } from './tools-panel.tsx';
 import { TryPanel } from './try-panel.tsx';
 import { WitnessPanel } from './witness-panel.tsx';
-import { type Connector, type ConnectorType, isCredentialMissing, useConnector, useTypes } from './types.ts';
+import { isCredentialMissing } from './needed-credential.ts';
+import { type Connector, type ConnectorType, useConnector, useTypes } from './types.ts';
 import { whyDisabled } from './why-disabled.ts';
 
 type Finding = Schemas['PolicyDiagnostic'];

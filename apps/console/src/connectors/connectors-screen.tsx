@@ -14,7 +14,8 @@ import { draftNames } from './drafts.ts';
 import { heldToolsInWords } from './held-tools.ts';
 import { connectorPages } from './queries.ts';
 import { StrandedDrafts } from './stranded-drafts.tsx';
-import { type Connector, type ConnectorType, isCredentialMissing, useTypes } from './types.ts';
+import { isCredentialMissing } from './needed-credential.ts';
+import { type Connector, type ConnectorType, useTypes } from './types.ts';
 
 /** The list of connectors. With `?add` in the address, the form for a new one. */
 export const ConnectorsScreen = () => {

@@ -10,7 +10,8 @@ import { FormDialog } from '../kit/form-dialog.tsx';
 import { Button, Panel, Time, Warning } from '../kit/kit.tsx';
 import kit from '../kit/kit.module.css';
 import { connectorQuery } from './queries.ts';
-import { type Connector, type ConnectorType, credentialKindOf } from './types.ts';
+import { credentialKindOf } from './needed-credential.ts';
+import type { Connector, ConnectorType } from './types.ts';
 
 type Kinds = ConnectorType['credentials'];
 

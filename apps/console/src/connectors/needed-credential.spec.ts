@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { credentialKindOf, isCredentialMissing } from './needed-credential.ts';
 import type { Connector, ConnectorType } from './types.ts';
-import { credentialKindOf, isCredentialMissing } from './types.ts';
 
 const bearer = { kind: 'bearer', summary: 'A key.', fields: [] } as const;
 const basic = { kind: 'basic', summary: 'A name and a password.', fields: [] } as const;
