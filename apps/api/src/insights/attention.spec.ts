@@ -82,7 +82,7 @@ describe('what needs attention', () => {
         copied: [{ passkey: testId('pky', 1), user: testId('usr', 2), fellAt: at }],
         budgets: [nearlyUsed],
         blind: [],
-        disabled: [{ id: testId('con', 6), name: 'pay', reason: 'livemode_detected', since: at }],
+        disabled: [],
         failing: [{ id: testId('con', 1), name: 'crm', testedAt: at }],
         held: [{ id: testId('con', 2), name: 'issues', tools: 2 }],
       }),
@@ -107,12 +107,20 @@ describe('what needs attention', () => {
         limit: 10,
         resets_at: '2026-10-02T00:00:00.000Z',
       },
+      { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
+      { kind: 'tools_held', ids: [testId('con', 2)], connector: 'issues', tools: 2 },
+    ]);
+  });
+
+  it('is a connector that the service disabled before one that fails its test', () => {
+    const disabled = [{ id: testId('con', 6), name: 'pay', reason: 'livemode_detected', since: at }];
+    const failing = [{ id: testId('con', 1), name: 'crm', testedAt: at }];
+    expect(attentionOf({ ...calm, disabled, failing })).toEqual([
       {
         ...{ kind: 'connector_disabled', ids: [testId('con', 6)], connector: 'pay' },
         ...{ reason: 'livemode_detected', since: at },
       },
       { kind: 'connector_failing', ids: [testId('con', 1)], connector: 'crm', tested_at: at },
-      { kind: 'tools_held', ids: [testId('con', 2)], connector: 'issues', tools: 2 },
     ]);
   });
 
