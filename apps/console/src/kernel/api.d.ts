@@ -4236,8 +4236,12 @@ export interface components {
             /** @description Of the header `traceparent` of the call; null where it named no trace. In no digest and no deed. */
             trace_id: components["schemas"]["TraceId"] | null;
             request_digest: components["schemas"]["Digest"];
-            /** @description What the call spent. Always null in this version: what a call was charged to budgets stands in the log, and what a call that waits would spend in `cost` of its approval. */
-            cost: Record<string, never> | null;
+            /** @description What the call spent, by the answer of its system or, of a REST tool, by its config. Null where it spent nothing, where its outcome is not `succeeded`, and where nobody could say. What a call that waits would spend is `cost` of its approval. */
+            cost: {
+                /** @description In the smallest unit of the currency. */
+                amount: number;
+                currency: components["schemas"]["Currency"];
+            } | null;
             /** @description Null until the action is sealed. */
             deed: components["schemas"]["DeedId"] | null;
             /** @description What is for the caller to do; null where there is nothing to do, or nothing but to wait, and once the deadline to report has passed. */
@@ -4578,12 +4582,13 @@ export interface components {
         };
         Attention: {
             /** @enum {unknown} */
-            kind: "chain_broken" | "ledger_inconsistent" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_failing" | "tools_held" | "witness_unknown_log" | "ledger_unwitnessed";
+            kind: "chain_broken" | "ledger_inconsistent" | "org_stopped" | "slot_invalidated" | "slot_lagging" | "mismatch" | "approval_expiring" | "passkey_counter_fell" | "budget_near" | "connector_disabled" | "connector_failing" | "tools_held" | "witness_unknown_log" | "ledger_unwitnessed";
             /** @description What it is about. Of `approval_expiring` the approval and its action, of `passkey_counter_fell` the passkey and whose it is. */
             ids: string[];
             /**
              * @description Of `chain_broken`, as GET /v1/ledger/check says it of the last 100 deeds. Of `slot_invalidated` it is `slot_invalidated` or
-             *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`. Of `ledger_inconsistent` it is `shorter` (the ledger has
+             *     `log_restored`, of `slot_lagging` it is `slot_lagging` or `decoder_down`. Of `connector_disabled` it is what the service saw,
+             *     `livemode_detected` or `live_key_stored`. Of `ledger_inconsistent` it is `shorter` (the ledger has
              *     fewer deeds than were signed), `other_root`, `altered_deed`, `other_origin` (a break was accepted of which the database knows
              *     nothing), `witness_ahead` (a witness cosigned a larger one under our key) or `witness_disagrees` (it does not continue what a
              *     witness cosigned).
@@ -4608,7 +4613,7 @@ export interface components {
             stopped_by?: null | components["schemas"]["Actor"];
             /** @description Of `slot_invalidated` and `slot_lagging`, how far the decoder is behind the change log; null where nobody can say. */
             lag_bytes?: number | null;
-            /** @description Of `ledger_inconsistent`, `ledger_unwitnessed`, `slot_invalidated` and `slot_lagging`. */
+            /** @description Of `connector_disabled`, `ledger_inconsistent`, `ledger_unwitnessed`, `slot_invalidated` and `slot_lagging`. */
             since?: components["schemas"]["Timestamp"];
             /** @description Of `mismatch` and `approval_expiring`. */
             tool?: string;
@@ -4630,7 +4635,7 @@ export interface components {
             limit?: number;
             /** @description Of `budget_near`, when its period ends. */
             resets_at?: components["schemas"]["Timestamp"];
-            /** @description Of `slot_invalidated`, `slot_lagging`, `connector_failing` and `tools_held`, its name; `ids` has its id. */
+            /** @description Of `slot_invalidated`, `slot_lagging`, `connector_disabled`, `connector_failing` and `tools_held`, its name; `ids` has its id. */
             connector?: string;
             /** @description Of `connector_failing`, when its last test was made. */
             tested_at?: components["schemas"]["Timestamp"];
