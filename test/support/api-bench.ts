@@ -275,16 +275,10 @@ export class ApiBench {
     const connectors = new ConnectorStreams(runner, streams);
     const definitions = new PostgresToolDefinitions(this.pool);
     const recorder = new ToolRecorder(connectors, definitions, { clock, randomness });
-    const registry = new ConnectorDrivers({
-      door: egress,
-      vault,
-      clock,
-      randomness,
-      logger: this.logger,
-      recorder,
-      sql: NO_SQL,
-    });
-    const settings = new ConnectorSettings(this.door === CLOSED_DOOR);
+    const tools = { door: egress, vault, clock, randomness, logger: this.logger, recorder, sql: NO_SQL };
+    const isProduction = this.door === CLOSED_DOOR;
+    const registry = new ConnectorDrivers(tools, { isProduction });
+    const settings = new ConnectorSettings(isProduction);
     const health = new PostgresConnectorHealth(this.pool);
     const breakers = new ConnectorBreakers({ runner, streams, clock, randomness });
     const issue = new IssueKeys(this.directory, this.hasher, randomness);

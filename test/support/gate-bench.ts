@@ -202,7 +202,7 @@ export class GateBench {
     this.door = new EgressDoor({
       settings: { allowPrivate: true, allowPlainText: true, allow: [], ownEndpoints: () => [] },
     });
-    const registry = new ConnectorDrivers({
+    const tools = {
       door: this.door,
       vault: this.vault,
       clock: this.clock,
@@ -213,7 +213,8 @@ export class GateBench {
         randomness: random,
       }),
       sql: NO_SQL,
-    });
+    };
+    const registry = new ConnectorDrivers(tools, { isProduction: false });
     const { streams, runner, clock, backlog } = this;
     const { appends } = profileOf(store, (payload) => this.payloads.put(payload));
     this.gate = new AdmissionKernel({

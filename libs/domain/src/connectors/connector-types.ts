@@ -38,9 +38,13 @@ type Surroundings = Pick<ConnectorTypeSettings, 'isProduction'>;
 export const catalogueOf = ({ isProduction }: Surroundings): readonly CatalogueEntry[] =>
   isProduction ? CONNECTOR_CATALOGUE.filter(({ type }) => !DEVELOPMENT_ONLY.has(type)) : CONNECTOR_CATALOGUE;
 
+/** The types that a service runs: in production without those that are for development alone. */
+export const servedTypesOf = ({ isProduction }: Surroundings): readonly ConnectorType[] =>
+  SERVED_TYPES.filter((type) => !isProduction || !DEVELOPMENT_ONLY.has(type));
+
 /** @throws {DomainError} validation_failed, param `type` */
-export const requireServedType = (type: string, { isProduction }: Surroundings): ConnectorType => {
-  const types = SERVED_TYPES.filter((known) => !isProduction || !DEVELOPMENT_ONLY.has(known));
+export const requireServedType = (type: string, surroundings: Surroundings): ConnectorType => {
+  const types = servedTypesOf(surroundings);
   const served = types.find((known) => known === type);
   if (served !== undefined) return served;
   throw new DomainError('validation_failed', {

@@ -69,6 +69,7 @@ export {
   NAMED_BY_SERVER,
   readConfig,
   SERVED_TYPES,
+  servedTypesOf,
   type StoredConfig,
 } from './connector-types.js';
 export { CREDENTIAL_BODY_MAX_BYTES, CREDENTIAL_FIELDS, OPTIONAL_CREDENTIAL_FIELDS } from './credential.js';

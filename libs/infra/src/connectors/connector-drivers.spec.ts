@@ -8,13 +8,14 @@ import { SystemClock, SystemRandomness } from '#libs/infra/runtime';
 import { silentLogger } from '../../../../test/support/silent-logger.js';
 import { ConnectorDrivers } from './connector-drivers.js';
 import { loadSqlParser } from './database/sql/index.js';
+import type { DriverTools } from './driver-tools.js';
 import { OpenVault } from './testing/open-vault.js';
 
 const root = new URL('../../../../', import.meta.url);
 const door = new EgressDoor({
   settings: { allowPrivate: false, allowPlainText: false, allow: [], ownEndpoints: () => [] },
 });
-const drivers = new ConnectorDrivers({
+const tools: DriverTools = {
   door,
   vault: new OpenVault(),
   clock: new SystemClock(),
@@ -22,7 +23,8 @@ const drivers = new ConnectorDrivers({
   logger: silentLogger,
   recorder: { record: (connector) => Promise.resolve(connector) },
   sql: await loadSqlParser(),
-});
+};
+const drivers = new ConnectorDrivers(tools, { isProduction: false });
 door.close();
 
 describe('connector types', () => {
@@ -36,6 +38,13 @@ describe('connector types', () => {
     expect(CONNECTOR_CATALOGUE.filter((entry) => entry.type === type)).toHaveLength(1);
     expect(existsSync(new URL(guide, root))).toBe(true);
     expect(readFileSync(new URL('README.md', root), 'utf8')).toContain(`(${guide})`);
+  });
+
+  it('that are for development alone have no driver in production, so that no call of theirs runs', () => {
+    const inProduction = new ConnectorDrivers(tools, { isProduction: true });
+    expect(drivers.driverOf('fake')?.type).toBe('fake');
+    expect(inProduction.driverOf('fake')).toBeNull();
+    expect(SERVED_TYPES.filter((type) => !inProduction.types.includes(type))).toEqual(['fake']);
   });
 
   it.each(SERVED_TYPES)('%s: a server names its tools if its driver has one to ask', (type) => {

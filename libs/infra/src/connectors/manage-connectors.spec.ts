@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { JsonObject } from '#libs/crypto';
+import { digestOfJson, type JsonObject } from '#libs/crypto';
 import {
   ConnectorHealthSweeper,
   ConnectorSettings,
@@ -109,6 +109,14 @@ const given = (isProduction = true) => {
     executions,
     health,
     address,
+    /** As a log that was begun elsewhere has it, whatever the type. */
+    plant: async (type: LiveConnector['type']) => {
+      const meta = metadata();
+      const data = { org, connector: derivedId('con', meta.commandId), name: 'crm', type, description: null };
+      const config = { config: {}, configHash: digestOfJson({}) };
+      const create = { type: 'CreateConnector' as const, data: { ...data, ...config }, metadata: meta };
+      return connectors.runOnLive(org, 'crm', create);
+    },
     create: (changes: object = {}, meta = metadata()) =>
       new CreateConnectorHandler(connectors, egress, settings, discovery).execute(
         new CreateConnector(org, { type: 'rest', name: 'crm', description: null, config: CONFIG, ...changes }, meta),
@@ -182,6 +190,22 @@ describe('creating a connector', () => {
 });
 
 describe('changing a connector', () => {
+  it('enables none in production whose type is for development alone; it can be disabled, described and deleted', async () => {
+    const { plant, update, remove } = given();
+    await plant('fake');
+    await expect(update({ status: 'active' })).rejects.toEqual(refused('validation_failed', 'type'));
+    expect(await update({ status: 'disabled', description: 'Old' })).toMatchObject({ status: 'disabled' });
+    await expect(update({ status: 'active' })).rejects.toEqual(refused('validation_failed', 'type'));
+    await expect(remove()).resolves.not.toThrow();
+  });
+
+  it('enables one in development whose type is for development alone', async () => {
+    const { plant, update } = given(false);
+    await plant('fake');
+    await update({ status: 'disabled' });
+    expect(await update({ status: 'active' })).toMatchObject({ status: 'active' });
+  });
+
   it('replaces the config, judged anew', async () => {
     const { create, update, log } = given();
     const created = await create();

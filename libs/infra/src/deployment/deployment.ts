@@ -201,7 +201,8 @@ export class Deployment {
     this.toolDefinitions = new PostgresToolDefinitions(durable);
     const recorder = new ToolRecorder(this.connectors, this.toolDefinitions, this);
     const { clock, randomness, vault, egress: door } = this;
-    this.drivers = new ConnectorDrivers({ door, vault, clock, randomness, logger, recorder, sql });
+    const tools = { door, vault, clock, randomness, logger, recorder, sql };
+    this.drivers = new ConnectorDrivers(tools, { isProduction: config.env === 'production' });
     this.connectorHealth = new PostgresConnectorHealth(relaxed);
     this.decoderRows = new PostgresDecoderRows(relaxed);
     this.directory = new PostgresKeyDirectory(durable);

@@ -6,7 +6,7 @@ import type { CheckedConfig } from '../connector.commands.js';
 import type { LiveConnector } from '../connector.state.js';
 import { ConnectorSettings } from '../connector-settings.js';
 import { ConnectorStreams } from '../connector-streams.js';
-import { readConfig } from '../connector-types.js';
+import { readConfig, requireServedType } from '../connector-types.js';
 import { EgressPolicy } from '../egress-policy.port.js';
 import { UpdateConnector } from './connector.messages.js';
 import { requireAllowed } from './create-connector.handler.js';
@@ -29,6 +29,8 @@ export class UpdateConnectorHandler implements ICommandHandler<UpdateConnector> 
   async execute({ address, changes, metadata }: UpdateConnector): Promise<LiveConnector> {
     const { type, configHash } = await this.connectors.live(address);
     const { description, status, expectedConfigHash } = changes;
+    // In production there may be one left of a type for development: it is not enabled again.
+    if (status === 'active') requireServedType(type, this.settings);
     const config = changes.config === undefined ? undefined : await this.checked(type, changes.config);
     const data = {
       connector: address.connector,
