@@ -78,7 +78,7 @@ describe('a code host behind the service', () => {
 
   it('is merged into by nobody but a person, and written to past the rules by no policy', async () => {
     const head_sha = wire.shop.branches.get('fix');
-    expect(await call('merge_pull_request', { number: 2, head_sha, method: 'squash' })).toMatchObject({
+    expect(await call('merge_pull_request', { number: 2, head_sha, base: 'main', method: 'squash' })).toMatchObject({
       status: 'pending_approval',
     });
     const before = wire.requests.length;

@@ -60,6 +60,14 @@ export class CodeHostRepository {
     return blobSha(bytes);
   }
 
+  /** Somebody else's commit that moves a file. */
+  move(branch: string, from: string, to: string): void {
+    const files = new Map(this.filesOf(branch));
+    files.set(to, files.get(from) as Buffer);
+    files.delete(from);
+    this.branches.set(branch, this.commit(files, 'By hand'));
+  }
+
   answer(method: string, path: readonly string[], query: URLSearchParams, body: Body): WireAnswer | null {
     const [kind, ...rest] = path;
     if (kind === undefined) return method === 'GET' ? ok(this.shown()) : null;
@@ -90,7 +98,7 @@ export class CodeHostRepository {
   }
 
   private filesOf(ref: string): ReadonlyMap<string, Buffer> | undefined {
-    return this.commits.get(this.branches.get(ref) ?? ref);
+    return this.commits.get(this.branches.get(ref.replace(/^refs\/heads\//, '')) ?? ref);
   }
 
   private contents(method: string, path: string, query: URLSearchParams, body: Body): WireAnswer | null {
@@ -235,7 +243,29 @@ export class CodeHostRepository {
     if (number === undefined) return method === 'GET' ? this.listPulls(query) : this.propose(body);
     const pull = this.pulls.get(Number(number));
     if (pull === undefined) return null;
-    return below === 'merge' ? this.merge(pull, body) : ok(pull);
+    if (below === 'files') return ok(paged(this.changedIn(pull), query));
+    if (below === 'merge') return this.merge(pull, body);
+    return ok({ ...pull, changed_files: this.changedIn(pull).length });
+  }
+
+  /** As the real one: a file that was moved is one entry with two names. */
+  private changedIn(pull: Stored): readonly Stored[] {
+    const before = this.filesOf(refOf(pull['base'])) ?? new Map<string, Buffer>();
+    const after = this.filesOf(refOf(pull['head'])) ?? new Map<string, Buffer>();
+    const gone = [...before.keys()].filter((name) => !after.has(name));
+    const changed: Stored[] = [];
+    for (const [filename, bytes] of after) {
+      const there = before.get(filename);
+      if (there?.equals(bytes) === true) continue;
+      const from = there === undefined ? gone.findIndex((name) => before.get(name)?.equals(bytes)) : -1;
+      const [previous] = from < 0 ? [] : gone.splice(from, 1);
+      changed.push(
+        previous === undefined
+          ? { filename, status: there === undefined ? 'added' : 'modified' }
+          : { filename, status: 'renamed', previous_filename: previous },
+      );
+    }
+    return [...changed, ...gone.map((filename) => ({ filename, status: 'removed' }))];
   }
 
   private listPulls(query: URLSearchParams): WireAnswer {

@@ -37,7 +37,7 @@ describe('the read that confirms a write', () => {
     ['create_comment', { number: 7 }, answered({ id: 9 }), '/issues/comments/9'],
     ['create_comment', { number: 7 }, null, `/issues/comments?sort=created&direction=desc&${SINCE}&per_page=100`],
     ['create_branch', { branch: 'fix/#1' }, null, '/git/ref/heads/fix/%231'],
-    ['put_file', { branch: 'fix', path: 'a b' }, null, '/contents/a%20b?ref=fix'],
+    ['put_file', { branch: 'fix', path: 'a b' }, null, '/contents/a%20b?ref=refs/heads/fix'],
     ['create_pull_request', { head: 'fix' }, answered({ number: 3 }), '/pulls/3'],
     [
       'create_pull_request',
@@ -47,7 +47,7 @@ describe('the read that confirms a write', () => {
     ],
     ['merge_pull_request', { number: 3 }, null, '/pulls/3'],
     ['delete_comment', { comment: 9 }, null, '/issues/comments/9'],
-    ['delete_file', { branch: 'fix', path: 'a' }, null, '/contents/a?ref=fix'],
+    ['delete_file', { branch: 'fix', path: 'a' }, null, '/contents/a?ref=refs/heads/fix'],
     ['delete_branch', { branch: 'fix' }, null, '/git/matching-refs/heads/fix'],
   ])('of %s with %j after %j is %s', (toolName, args, result, line) => {
     const plan = planConfirmation({ toolName, args: { repository, ...args }, action, result }, NOW);
@@ -72,7 +72,7 @@ describe('what is read of a write', () => {
   const issue = { title: 'T', body: 'b' };
   const pull = { head: 'fix', base: 'main', title: 'T' };
   const pullSeen = { title: 'T', body: MARK, head: { ref: 'fix' }, base: { ref: 'main' }, draft: true };
-  const merge = { number: 3, head_sha: SHA };
+  const merge = { number: 3, head_sha: SHA, base: 'main' };
   const file = { branch: 'fix', path: 'a', content: 'hello\n' };
   it.each<[string, JsonObject, JsonObject, readonly string[]]>([
     ['create_issue', issue, { title: 'T', body: `b\r\n\r\n${MARK}\r\n` }, ['VERIFIED']],
@@ -109,9 +109,19 @@ describe('what is read of a write', () => {
     ['put_file', file, { path: 'a', sha: OTHER }, ['MISMATCH', 'sha']],
     ['create_pull_request', pull, pullSeen, ['VERIFIED']],
     ['create_pull_request', pull, { ...pullSeen, base: { ref: 'dev' }, draft: false }, ['MISMATCH', 'base', 'draft']],
-    ['merge_pull_request', merge, { number: 3, merged: true, head: { sha: SHA } }, ['VERIFIED']],
-    ['merge_pull_request', merge, { number: 3, merged: false, head: { sha: SHA } }, ['MISMATCH', 'merged']],
-    ['merge_pull_request', merge, { number: 3, merged: true, head: { sha: OTHER } }, ['MISMATCH', 'head_sha']],
+    ['merge_pull_request', merge, { number: 3, merged: true, head: { sha: SHA }, base: { ref: 'main' } }, ['VERIFIED']],
+    [
+      'merge_pull_request',
+      merge,
+      { number: 3, merged: false, head: { sha: SHA }, base: { ref: 'main' } },
+      ['MISMATCH', 'merged'],
+    ],
+    [
+      'merge_pull_request',
+      merge,
+      { number: 3, merged: true, head: { sha: OTHER }, base: { ref: 'dev' } },
+      ['MISMATCH', 'head_sha', 'base'],
+    ],
   ])('%s with %j as %j', (toolName, args, body, verdict) =>
     expect(judged('object', toolName, args, body)).toEqual(verdict),
   );

@@ -4,6 +4,7 @@ import { isObject } from '../config-reader.js';
 import type { ComparedValues, ReadBackTerms, ReadBackVerdict } from '../read-back.js';
 import { textOf } from './code-host-arguments.js';
 import { markedText, markerOf } from './code-host-marker.js';
+import { memberAt } from './code-host-members.js';
 import {
   commentPath,
   contentsPath,
@@ -66,7 +67,8 @@ const TERMS: Readonly<Record<string, Pick<ReadBackTerms, 'tool' | 'sentence'>>> 
   delete_branch: { tool: 'get_file', sentence: 'Looks whether the branch is gone.' },
   merge_pull_request: {
     tool: 'get_pull_request',
-    sentence: 'Reads the pull request and looks whether it is merged, with the head that was named.',
+    sentence:
+      'Reads the pull request and looks whether it is merged, with the head and into the branch that were named.',
   },
 };
 
@@ -98,7 +100,8 @@ export const planConfirmation = (
   ];
   const ofAnyState: readonly Parameter[] = [['state', 'all'], ...newest];
   const repository = repositoryPath(args);
-  const onBranch: readonly Parameter[] = [['ref', textOf(args, 'branch')]];
+  // Whole, because a tag may have the same name.
+  const onBranch: readonly Parameter[] = [['ref', `refs/heads/${textOf(args, 'branch')}`]];
   switch (toolName) {
     case 'create_issue': {
       const number = idIn(result, 'number');
@@ -240,7 +243,7 @@ const EXPECTED: Readonly<Record<string, (args: JsonObject, action: string) => Js
     draft: args['draft'] !== false,
     ...withMark(args, action),
   }),
-  merge_pull_request: (args) => ({ ...only(args, 'number', 'head_sha'), merged: true }),
+  merge_pull_request: (args) => ({ ...only(args, 'number', 'head_sha', 'base'), merged: true }),
 };
 
 const SEEN: Readonly<Record<string, (object: JsonObject) => JsonObject>> = {
@@ -262,6 +265,7 @@ const SEEN: Readonly<Record<string, (object: JsonObject) => JsonObject>> = {
   merge_pull_request: (object) => ({
     number: memberAt(object, 'number'),
     head_sha: memberAt(object, 'head', 'sha'),
+    base: memberAt(object, 'base', 'ref'),
     merged: memberAt(object, 'merged'),
   }),
 };
@@ -276,10 +280,4 @@ const issueOf = (comment: JsonObject): JsonValue => {
   const url = memberAt(comment, 'issue_url');
   const number = typeof url === 'string' ? /\/issues\/([1-9]\d{0,9})$/.exec(url)?.[1] : undefined;
   return number === undefined ? null : Number(number);
-};
-
-const memberAt = (value: JsonValue | undefined, ...names: readonly string[]): JsonValue => {
-  let found: JsonValue | undefined = value;
-  for (const name of names) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  return found ?? null;
 };

@@ -28,6 +28,7 @@ const faultAt = (tool: string, args: JsonObject, config = CONFIG): string | null
 };
 const body = (tool: string, args: JsonObject): unknown => JSON.parse(request(tool, args).body ?? 'null');
 const FILE = { branch: 'fix', path: 'docs/a.md', content: 'hä', message: 'Say more' };
+const MERGE = { number: 7, head_sha: SHA, base: 'main', method: 'squash' };
 
 describe('a request to the code host', () => {
   it.each<[string, JsonObject, string]>([
@@ -55,7 +56,7 @@ describe('a request to the code host', () => {
     ['delete_comment', { comment: 9 }, 'DELETE /repos/acme/shop/issues/comments/9'],
     ['delete_file', { branch: 'fix', path: 'a', sha: SHA, message: 'm' }, 'DELETE /repos/acme/shop/contents/a'],
     ['delete_branch', { branch: 'fix/#1', sha: SHA }, 'DELETE /repos/acme/shop/git/refs/heads/fix/%231'],
-    ['merge_pull_request', { number: 7, head_sha: SHA, method: 'squash' }, 'PUT /repos/acme/shop/pulls/7/merge'],
+    ['merge_pull_request', MERGE, 'PUT /repos/acme/shop/pulls/7/merge'],
   ])('of %s with %j is %s', (tool, args, line) => {
     const { method, origin, path, query, headers } = request(tool, args);
     expect(`${method} ${path}${query === '' ? '' : `?${query}`}`).toBe(line);
@@ -82,7 +83,7 @@ describe('a request to the code host', () => {
       ...{ head: 'fix', base: 'main', title: 'T', draft: true, maintainer_can_modify: false },
       body: `<!-- ${ACTION} -->`,
     });
-    expect(body('merge_pull_request', { number: 7, head_sha: SHA, method: 'squash' })).toEqual({
+    expect(body('merge_pull_request', MERGE)).toEqual({
       sha: SHA,
       merge_method: 'squash',
     });
@@ -128,8 +129,10 @@ describe('a call that no request is built of', () => {
     ['args.number', 'get_issue', { number: '7/../8' }],
     ['args.number', 'get_issue', { number: 0 }],
     ['args.sha', 'create_branch', { branch: 'fix', sha: 'main' }],
-    ['args.method', 'merge_pull_request', { number: 7, head_sha: SHA, method: 'merge' }],
-    ['args.head_sha', 'merge_pull_request', { number: 7, method: 'squash' }],
+    ['args.method', 'merge_pull_request', { ...MERGE, method: 'merge' }],
+    ['args.head_sha', 'merge_pull_request', { number: 7, base: 'main', method: 'squash' }],
+    ['args.base', 'merge_pull_request', { number: 7, head_sha: SHA, method: 'squash' }],
+    ['args.base', 'merge_pull_request', { ...MERGE, base: 'refs/heads/main' }],
     ['args.comment', 'delete_comment', { comment: 1.5 }],
     ['args.limit', 'list_issues', { limit: 26 }],
     ['args.labels', 'create_issue', { title: 'T', labels: 'x' }],
@@ -144,5 +147,5 @@ describe('a call that no request is built of', () => {
   });
 
   it('does not hold for a merge into a protected branch, which a policy decides', () =>
-    expect(faultAt('merge_pull_request', { number: 7, head_sha: SHA, method: 'squash' })).toBeNull());
+    expect(faultAt('merge_pull_request', MERGE)).toBeNull());
 });

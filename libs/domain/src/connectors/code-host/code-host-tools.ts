@@ -205,12 +205,13 @@ const WRITES: readonly FixedTool[] = [
     name: 'merge_pull_request',
     title: 'merge a pull request',
     description:
-      'Merges a pull request, if its head is still the commit that is named. This is how changes reach a protected branch.',
+      'Merges a pull request, if its head is still the commit and its base the branch that are named. This is how changes reach a protected branch.',
     sideEffect: 'destructive',
     args: {
       repository: REPOSITORY,
       number: number('the pull request'),
       head_sha: required(sha('The commit at the head, as it was looked at.')),
+      base: required(branch('The branch that it is merged into, as it was looked at.')),
       method: { type: 'text', description: 'How it is merged.', required: true, maxCharacters: 8, enum: MERGE_METHODS },
     },
   },

@@ -10,7 +10,8 @@ export {
   readBackTermsOf,
   unverifiable,
 } from './code-host-confirm.js';
+export { deletionFault, FILES_A_PAGE, filesLookOf, mergeFault } from './code-host-look.js';
 export { isProtectedBranch } from './code-host-names.js';
-export { type Parameter, planCodeHost, planCodeHostRead, refPath } from './code-host-request.js';
+export { type Parameter, planCodeHost, planCodeHostRead, pullPath, refPath } from './code-host-request.js';
 export { CODE_HOST_TOOLS, codeHostToolNamed } from './code-host-tools.js';
 export { isFineGrainedToken } from './code-host-token.js';

@@ -42,29 +42,16 @@ const WRITES: readonly (readonly [tool: string, argsOf: () => Promise<JsonObject
   ['delete_comment', async () => ({ comment: await comment() })],
   ['delete_file', () => ({ branch: 'fix', path: 'a', sha: changedFile(), message: 'm' })],
   ['delete_branch', () => ({ branch: 'fix', sha: host.wire.shop.branch('fix') })],
-  [
-    'merge_pull_request',
-    async () => ({ number: await pull(), head_sha: host.wire.shop.branches.get('fix') as string, method: 'squash' }),
-  ],
+  ['merge_pull_request', async () => host.mergeOf(await pull())],
 ];
 
-const changedFile = (): string => {
-  host.wire.shop.branch('fix');
-  return host.wire.shop.write('fix', 'a', 'old');
-};
+const changedFile = (): string => host.changedFile();
+const pull = (): Promise<number> => host.pull();
 const numberIn = (result: unknown, name: 'number' | 'id'): number =>
   Number((result as { readonly body: Readonly<Record<string, unknown>> }).body[name]);
 const issue = async (): Promise<number> => numberIn((await openIssue()).result, 'number');
 const comment = async (): Promise<number> =>
   numberIn((await host.send('create_comment', { number: await issue(), body: 'b' })).result, 'id');
-const pull = async (): Promise<number> => {
-  changedFile();
-  return numberIn(
-    (await host.send('create_pull_request', { head: 'fix', base: 'main', title: 'T', draft: false })).result,
-    'number',
-  );
-};
-
 const confirmed = async (toolName: string, args: JsonObject, result: unknown) => {
   const { verdict, reasons, evidence } = await host.observe(toolName, args, result as JsonObject | null);
   expect(evidence ?? '').not.toContain(WIRE_TOKEN);
@@ -152,13 +139,19 @@ describe('a write that has no good answer', () => {
     expect(host.wire.shop.file('fix', 'a')).toBe('old');
   });
 
-  it('of merge_pull_request with another head than was looked at merges nothing', async () => {
-    const args = { number: await pull(), head_sha: 'b'.repeat(40), method: 'merge' };
+  it('of merge_pull_request with a head that moved after it was looked at merges nothing', async () => {
+    const args = host.mergeOf(await pull());
+    host.wire.quirk = onWrites(() => {
+      Object.assign(host.wire.shop.pulls.get(2) ?? host.wire.shop.pulls.get(1) ?? {}, {
+        head: { ref: 'fix', sha: 'c' },
+      });
+      return null;
+    });
     expect(await host.send('merge_pull_request', args)).toMatchObject({
       status: 'failed',
       errorCode: 'upstream_error',
     });
-    expect(host.wire.shop.pulls.get(args.number)).toMatchObject({ merged: false });
+    expect(host.wire.shop.pulls.get(Number(args['number']))).toMatchObject({ merged: false });
   });
 });
 
@@ -242,28 +235,6 @@ describe('what no policy opens', () => {
     const all = { repository: 'acme/shop', ...args };
     expect(host.driver.requestFacts(host.connector, tool, all)).toEqual({});
     expect(host.driver.previewOf(host.connector, tool, all)).toMatchObject({ request: null });
-  });
-});
-
-describe('a branch that is deleted', () => {
-  it('is looked at first, and stays where it has moved on', async () => {
-    const sha = host.wire.shop.branch('fix');
-    host.wire.shop.write('fix', 'a', 'x');
-    expect(await host.send('delete_branch', { branch: 'fix', sha })).toMatchObject({
-      status: 'failed',
-      errorCode: 'upstream_error',
-    });
-    expect([lines(), host.wire.shop.branches.has('fix')]).toEqual([['GET /repos/acme/shop/git/ref/heads/fix'], true]);
-  });
-
-  it('stays where it cannot be read', async () => {
-    const sha = host.wire.shop.branch('fix');
-    host.wire.quirk = () => 'drop';
-    expect(await host.send('delete_branch', { branch: 'fix', sha })).toMatchObject({
-      status: 'failed',
-      errorCode: 'connector_unavailable',
-    });
-    expect(writes()).toEqual([]);
   });
 });
 

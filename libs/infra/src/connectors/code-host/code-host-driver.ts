@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { digestOfJson, type JsonObject, type JsonValue } from '#libs/crypto';
+import { digestOfJson, type JsonObject } from '#libs/crypto';
 import {
   type CallOutcome,
   type ConnectorCall,
@@ -30,21 +30,19 @@ import {
   planCodeHostRead,
   planConfirmation,
   readBackTermsOf,
-  refPath,
   unverifiable,
 } from '#libs/domain/connectors/code-host';
 import type { Clock } from '#libs/domain/kernel';
 
 import type { DriverTools } from '../driver-tools.js';
-import { type HttpCall, HttpCaller } from '../http-caller.js';
+import { HttpCaller } from '../http-caller.js';
 import { evidenceOf } from '../read-evidence.js';
 import { codeHostChecks } from './code-host-checks.js';
+import { CodeHostLooks, type Reader } from './code-host-looks.js';
 import { CODE_HOST_TIMEOUT_MS, CodeHostLine, type CodeHostWork, type EndedCodeHostCall } from './code-host-line.js';
 
 /** A read that nobody repeats. */
 const ONCE = 3;
-
-type Reader = Pick<HttpCall, 'org' | 'connector' | 'deadlineMonotonicMs' | 'mayStillSend'>;
 
 /** Runs the tools of connectors of type `code_host` (docs/connectors-code-host.md). */
 export class CodeHostDriver extends ConnectorDriver {
@@ -53,6 +51,7 @@ export class CodeHostDriver extends ConnectorDriver {
   private readonly described = new WeakMap<JsonObject, ReadonlyMap<string, ToolDescription>>();
   private readonly line: CodeHostLine;
   private readonly clock: Clock;
+  private readonly looks = new CodeHostLooks((reader, path, query) => this.read(reader, path, query));
 
   constructor({ door, vault, clock, randomness, logger }: Omit<DriverTools, 'sql'>) {
     super();
@@ -94,23 +93,11 @@ export class CodeHostDriver extends ConnectorDriver {
     const { connector, toolName, args, action } = call;
     const plan = planCodeHost(codeHostConfigOf(connector.config), toolName, args, action);
     if (!plan.ok) return failedOutcome('validation_failed', `${plan.fault.message} Nothing was sent.`);
-    if (toolName === 'delete_branch') {
-      const refused = await this.refusalOfDeletion(call);
-      if (refused !== null) return refused;
-    }
+    const refused = await this.looks.refusalOf(call);
+    if (refused !== null) return refused;
     const isRead = codeHostToolNamed(toolName)?.sideEffect === 'read';
     const { outcome } = await this.line.send({ call, toolName, isRead, request: plan.request });
     return outcome;
-  }
-
-  /** The host deletes a branch wherever it is. So it is looked at first, which a push in between can still outrun. */
-  private async refusalOfDeletion(call: ConnectorCall): Promise<CallOutcome | null> {
-    const { args } = call;
-    // Nothing is written by it: it prepares the request that is.
-    const reader = { ...call, mayStillSend: () => call.mayStillSend(true) };
-    const { outcome, body } = await this.read(reader, refPath(args, 'ref'));
-    if (outcome.status !== 'succeeded') return outcomeOfUnread(outcome);
-    return shaIn(body) === args['sha'] ? null : failedOutcome('upstream_error', MOVED_ON);
   }
 
   /** Beside the calls: it is no action's, and is made once. */
@@ -167,25 +154,6 @@ export class CodeHostDriver extends ConnectorDriver {
     return codeHostChecks((tested, path, query) => this.read({ ...tested, org: tested.connector.org }, path, query));
   }
 }
-
-const UNREADABLE =
-  'The branch could not be read at the code host, and nothing was deleted. Submit the call again later.';
-const MOVED_ON =
-  'The branch is at another commit than args.sha, and nothing was deleted. Look at it, and submit the call again.';
-
-/** What keeps the branch from being read keeps the deletion from being sent; what is wrong is said as it is. */
-const outcomeOfUnread = ({ errorCode, errorMessage, status }: CallOutcome): CallOutcome =>
-  status === 'failed' && errorCode !== null && errorMessage !== null
-    ? failedOutcome(errorCode, errorMessage)
-    : failedOutcome('connector_unavailable', UNREADABLE);
-
-const shaIn = (body: JsonValue | undefined): JsonValue | undefined => {
-  const object = memberOf(body, 'object');
-  return memberOf(object, 'sha');
-};
-
-const memberOf = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
 
 const describe = (config: JsonObject, tool: FixedTool): ToolDescription => {
   const readBack = readBackTermsOf(tool.name);

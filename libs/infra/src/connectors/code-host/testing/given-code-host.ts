@@ -78,6 +78,29 @@ export class GivenCodeHost {
     return { ...outcome, result: outcome.result === null ? null : (JSON.parse(outcome.result) as JsonValue) };
   }
 
+  /** A file on a branch of its own. @returns the sha of its content */
+  changedFile(): string {
+    this.wire.shop.branch('fix');
+    return this.wire.shop.write('fix', 'a', 'old');
+  }
+
+  /** @returns the number of a pull request into main */
+  async pullOf(head: string): Promise<number> {
+    const { result } = await this.send('create_pull_request', { head, base: 'main', title: 'T', draft: false });
+    return (result as { readonly body: { readonly number: number } }).body.number;
+  }
+
+  pull(): Promise<number> {
+    this.changedFile();
+    return this.pullOf('fix');
+  }
+
+  /** The arguments of a merge of what is on the branch now. */
+  mergeOf(number: number): JsonObject {
+    const head_sha = this.wire.shop.branches.get('fix') as string;
+    return { number, head_sha, base: 'main', method: 'squash' };
+  }
+
   /** @param result as `send` gave it */
   observe(toolName: string, args: JsonObject, result: JsonValue | null): Promise<Observation> {
     return this.driver.observe({ ...this.call(toolName, args), result: result as JsonObject | null });
