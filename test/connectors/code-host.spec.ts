@@ -76,6 +76,19 @@ describe('a code host behind the service', () => {
     expect(wire.shop.comments.size).toBe(before + 1);
   });
 
+  it('takes a file as large as the config may allow, with its lines', async () => {
+    const line = `${'x'.repeat(39)}\n`;
+    const content = line.repeat(4_915) + 'x'.repeat(196_608 - 4_915 * 40);
+    const action = await call('put_file', { branch: 'fix', path: 'docs/large.md', content, message: 'Say much' });
+    expect(action).toMatchObject({ status: 'executed', witness: { verdict: 'VERIFIED' } });
+    expect(
+      await call('put_file', { branch: 'fix', path: 'docs/larger.md', content: `${content}x`, message: 'm' }),
+    ).toMatchObject({
+      status: 'failed',
+      execution: { error_code: 'validation_failed' },
+    });
+  });
+
   it('is merged into by nobody but a person, and written to past the rules by no policy', async () => {
     const head_sha = wire.shop.branches.get('fix');
     expect(await call('merge_pull_request', { number: 2, head_sha, base: 'main', method: 'squash' })).toMatchObject({

@@ -72,6 +72,7 @@ export class CodeHostRepository {
     const [kind, ...rest] = path;
     if (kind === undefined) return method === 'GET' ? ok(this.shown()) : null;
     if (kind === 'contents') return this.contents(method, rest.join('/'), query, body);
+    if (kind === 'branches') return this.shownBranch(method, rest.join('/'));
     if (kind === 'git') return this.refs(method, rest, body);
     if (kind === 'issues' && rest[0] === 'comments') return this.commentAt(method, rest[1], query);
     if (kind === 'issues') return this.issuesAt(method, rest, query, body);
@@ -148,6 +149,11 @@ export class CodeHostRepository {
 
   private shownRef(name: string): Stored {
     return { ref: `refs/heads/${name}`, node_id: 'x', object: { type: 'commit', sha: this.branches.get(name) } };
+  }
+
+  private shownBranch(method: string, name: string): WireAnswer | null {
+    const sha = this.branches.get(name);
+    return method === 'GET' && sha !== undefined ? ok({ name, commit: { sha } }) : null;
   }
 
   private refs(method: string, [where, ...rest]: readonly string[], body: Body): WireAnswer | null {

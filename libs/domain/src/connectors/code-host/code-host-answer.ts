@@ -86,7 +86,7 @@ const NOT_FOUND = failed(
 );
 const RENAMED = failed(
   'upstream_error',
-  'The repository was renamed or moved, and the call was not applied. An admin can put its new name into the config.',
+  'The repository or the branch was renamed or moved, and the call was not applied. Look at it on the host: an admin can put the new name of a repository into the config.',
 );
 const CONFLICT = failed(
   'upstream_error',

@@ -17,7 +17,7 @@ const refusal = (changes: JsonObject): DomainError => thrown(DomainError, () => 
 it('the config of a code host has its defaults filled in', () =>
   expect(read()).toEqual({
     ...{ provider: 'github', repositories: ['acme/shop'], protected_branches: ['main', 'master'] },
-    ...{ allow_workflows: false, merge_methods: ['merge', 'squash', 'rebase'], max_file_bytes: 1_048_576 },
+    ...{ allow_workflows: false, merge_methods: ['merge', 'squash', 'rebase'], max_file_bytes: 196_608 },
   }));
 
 it('a form has every key, with the defaults of the reader', () => {
@@ -52,7 +52,7 @@ describe('a config is refused', () => {
     ['config.allow_workflows', { allow_workflows: 'no' }, 'must be true or false.'],
     ['config.merge_methods[0]', { merge_methods: ['octopus'] }, 'must be one of merge, squash, rebase.'],
     ['config.merge_methods', { merge_methods: ['merge', 'merge'] }, 'must name each method once.'],
-    ['config.max_file_bytes', { max_file_bytes: 1_048_577 }, 'must be an integer from 1 to 1048576.'],
+    ['config.max_file_bytes', { max_file_bytes: 196_609 }, 'must be an integer from 1 to 196608.'],
     ['config.base_url', { base_url: 'http://github.example.com' }, 'must begin with https://.'],
     [
       'config.base_url',
@@ -60,9 +60,15 @@ describe('a config is refused', () => {
       'must have no path: /api/v3 of an Enterprise Server is added.',
     ],
     ['config.base_url', { base_url: 'https://api.github.com' }, 'must be left out for github.com.'],
+    ['config.base_url', { base_url: 'https://api.github.com.:443' }, 'must be left out for github.com.'],
     [
       'config.base_url',
       { base_url: 'https://acme.ghe.com' },
+      'must name the host of the API: https://api.acme.ghe.com.',
+    ],
+    [
+      'config.base_url',
+      { base_url: 'https://acme.ghe.com.:8443' },
       'must name the host of the API: https://api.acme.ghe.com.',
     ],
     [
@@ -96,6 +102,8 @@ it.each([
   [undefined, 'https://api.github.com', ''],
   ['https://github.example.com', 'https://github.example.com', '/api/v3'],
   ['https://api.acme.ghe.com', 'https://api.acme.ghe.com', ''],
+  ['https://api.acme.ghe.com:443', 'https://api.acme.ghe.com:443', ''],
+  ['https://API.acme.ghe.com:8443', 'https://API.acme.ghe.com:8443', ''],
 ])('calls with base_url %s go to %s%s', (base, origin, path) => {
   const config = read(base === undefined ? {} : { base_url: base });
   expect([originOf(config), basePathOf(config)]).toEqual([origin, path]);

@@ -7,6 +7,7 @@ import {
   CODE_HOST_LIMITS,
   type CodeHostConfig,
   DEFAULT_PROTECTED_BRANCHES,
+  hostnameOf,
   MERGE_METHODS,
   type MergeMethod,
 } from './code-host-config.js';
@@ -110,7 +111,7 @@ const baseUrlFault = (text: string, isProduction: boolean): string | null => {
   if (/\/api\/v3\/?$/.test(text)) return 'must have no path: /api/v3 of an Enterprise Server is added.';
   if (!ORIGIN.test(text) || !URL.canParse(text))
     return 'must be the scheme, a host and where it needs one a port, and no path.';
-  const { hostname } = new URL(text);
+  const hostname = hostnameOf(text);
   if (/(?:^|\.)github\.com$/.test(hostname)) return 'must be left out for github.com.';
   if (/\.ghe\.com$/.test(hostname) && !hostname.startsWith('api.'))
     return `must name the host of the API: https://api.${hostname}.`;

@@ -53,7 +53,7 @@ export const CODE_HOST_CONFIG_SCHEMA: ConfigSchema = {
     max_file_bytes: {
       type: 'integer',
       title: 'Largest file that is written',
-      description: 'In bytes.',
+      description: 'In bytes. All arguments of a call together are at most 256 KiB.',
       minimum: 1,
       maximum: CODE_HOST_LIMITS.fileBytesMax,
       default: CODE_HOST_LIMITS.fileBytesMax,

@@ -7,7 +7,8 @@ export const CODE_HOST_LIMITS = {
   repositoryCharacters: 140,
   protectedBranches: 64,
   branchCharacters: 244,
-  fileBytesMax: 1_048_576,
+  /** The arguments of a call are at most 256 KiB (rule FORM-7), in which line ends and quotes take two bytes. */
+  fileBytesMax: 196_608,
   baseUrlCharacters: 2_048,
   pathCharacters: 1_024,
   titleCharacters: 256,
@@ -38,7 +39,7 @@ export interface CodeHostConfig {
 
 const CLOUD_URL = 'https://api.github.com';
 /** Enterprise Cloud with data residency: its API has a host of its own, as that of github.com. */
-const RESIDENT_API = /^https:\/\/api\.[a-z0-9-]+\.ghe\.com$/i;
+const RESIDENT_API = /^api\.[a-z0-9-]+\.ghe\.com$/;
 
 /** What the log holds was checked before it was written. */
 export const codeHostConfigOf = (stored: JsonObject): CodeHostConfig => stored as unknown as CodeHostConfig;
@@ -47,4 +48,7 @@ export const originOf = ({ base_url }: CodeHostConfig): string => base_url ?? CL
 
 /** What stands before every path: an Enterprise Server serves its API beside its pages. */
 export const basePathOf = ({ base_url }: CodeHostConfig): string =>
-  base_url === undefined || RESIDENT_API.test(base_url) ? '' : '/api/v3';
+  base_url === undefined || RESIDENT_API.test(hostnameOf(base_url)) ? '' : '/api/v3';
+
+/** In lower case, without the dot that a name may end in: with it and without it is one host. */
+export const hostnameOf = (url: string): string => new URL(url).hostname.replace(/\.$/, '');

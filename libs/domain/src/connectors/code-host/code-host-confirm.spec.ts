@@ -71,7 +71,7 @@ const judged = (
 describe('what is read of a write', () => {
   const issue = { title: 'T', body: 'b' };
   const pull = { head: 'fix', base: 'main', title: 'T' };
-  const pullSeen = { title: 'T', body: MARK, head: { ref: 'fix' }, base: { ref: 'main' }, draft: true };
+  const pullSeen = { title: 'T', body: MARK, head: { ref: 'fix' }, base: { ref: 'main' }, draft: false };
   const merge = { number: 3, head_sha: SHA, base: 'main' };
   const file = { branch: 'fix', path: 'a', content: 'hello\n' };
   it.each<[string, JsonObject, JsonObject, readonly string[]]>([
@@ -108,7 +108,7 @@ describe('what is read of a write', () => {
     ['put_file', file, { path: 'a', sha: blobShaOf('hello\n') }, ['VERIFIED']],
     ['put_file', file, { path: 'a', sha: OTHER }, ['MISMATCH', 'sha']],
     ['create_pull_request', pull, pullSeen, ['VERIFIED']],
-    ['create_pull_request', pull, { ...pullSeen, base: { ref: 'dev' }, draft: false }, ['MISMATCH', 'base', 'draft']],
+    ['create_pull_request', pull, { ...pullSeen, base: { ref: 'dev' }, draft: true }, ['MISMATCH', 'base', 'draft']],
     ['merge_pull_request', merge, { number: 3, merged: true, head: { sha: SHA }, base: { ref: 'main' } }, ['VERIFIED']],
     [
       'merge_pull_request',

@@ -53,7 +53,7 @@ const TERMS: Readonly<Record<string, Pick<ReadBackTerms, 'tool' | 'sentence'>>> 
     tool: 'list_comments',
     sentence: 'Reads the comment and compares its text, with the action’s id in it, and where it stands.',
   },
-  create_branch: { tool: 'get_file', sentence: 'Reads the branch and compares its commit.' },
+  create_branch: { tool: 'get_branch', sentence: 'Reads the branch and compares its commit.' },
   put_file: {
     tool: 'get_file',
     sentence: 'Reads the file on its branch and compares the SHA-1 that git gives its content.',
@@ -64,7 +64,7 @@ const TERMS: Readonly<Record<string, Pick<ReadBackTerms, 'tool' | 'sentence'>>> 
   },
   delete_comment: { tool: 'list_comments', sentence: 'Looks whether the comment is gone.' },
   delete_file: { tool: 'get_file', sentence: 'Looks whether the file is gone from its branch.' },
-  delete_branch: { tool: 'get_file', sentence: 'Looks whether the branch is gone.' },
+  delete_branch: { tool: 'get_branch', sentence: 'Looks whether the branch is gone.' },
   merge_pull_request: {
     tool: 'get_pull_request',
     sentence:
@@ -240,7 +240,7 @@ const EXPECTED: Readonly<Record<string, (args: JsonObject, action: string) => Js
   create_pull_request: (args, action) => ({
     ...titleOf(args),
     ...only(args, 'head', 'base'),
-    draft: args['draft'] !== false,
+    draft: args['draft'] === true,
     ...withMark(args, action),
   }),
   merge_pull_request: (args) => ({ ...only(args, 'number', 'head_sha', 'base'), merged: true }),

@@ -39,6 +39,8 @@ describe('a request to the code host', () => {
       { limit: 25, page: 2, state: 'all' },
       'GET /repos/acme/shop/issues?state=all&sort=created&direction=desc&per_page=25&page=2',
     ],
+    ['get_branch', { branch: 'fix/#1' }, 'GET /repos/acme/shop/branches/fix/%231'],
+    ['get_branch', { branch: 'main' }, 'GET /repos/acme/shop/branches/main'],
     ['get_issue', { number: 7 }, 'GET /repos/acme/shop/issues/7'],
     ['list_comments', { number: 7 }, 'GET /repos/acme/shop/issues/7/comments?per_page=10'],
     [
@@ -80,8 +82,11 @@ describe('a request to the code host', () => {
       message: `Say more\n\nService-Action-Id: ${ACTION}`,
     });
     expect(body('create_pull_request', { head: 'fix', base: 'main', title: 'T' })).toEqual({
-      ...{ head: 'fix', base: 'main', title: 'T', draft: true, maintainer_can_modify: false },
+      ...{ head: 'fix', base: 'main', title: 'T', draft: false, maintainer_can_modify: false },
       body: `<!-- ${ACTION} -->`,
+    });
+    expect(body('create_pull_request', { head: 'fix', base: 'main', title: 'T', draft: true })).toMatchObject({
+      draft: true,
     });
     expect(body('merge_pull_request', MERGE)).toEqual({
       sha: SHA,
@@ -115,6 +120,8 @@ describe('a call that no request is built of', () => {
     ['args.path', 'get_file', { path: '../../other/contents/a' }],
     ['args.path', 'get_file', { path: '.git/config' }],
     ['args.ref', 'get_file', { path: 'a', ref: 'main~1' }],
+    ['args.branch', 'get_branch', { branch: 'refs/heads/main' }],
+    ['args.branch', 'get_branch', {}],
     ['args.content', 'put_file', { ...FILE, content: 'ä'.repeat(51) }],
     ['args.content', 'put_file', { ...FILE, content: '\ud800' }],
     ['args.path', 'get_file', { path: 'a\ud800' }],

@@ -70,6 +70,10 @@ const newest = (args: JsonObject, ...filters: readonly string[]): readonly Param
 
 const SHAPES: Readonly<Record<string, (args: JsonObject, action: string | null) => Shape>> = {
   get_file: (args) => ({ method: 'GET', path: contentsPath(args), query: given(args, 'ref') }),
+  get_branch: (args) => ({
+    method: 'GET',
+    path: `${repositoryPath(args)}/branches/${encodedPath(textOf(args, 'branch'))}`,
+  }),
   list_issues: (args) => ({ method: 'GET', path: `${repositoryPath(args)}/issues`, query: newest(args, 'state') }),
   get_issue: (args) => ({ method: 'GET', path: issuePath(args) }),
   list_comments: (args) => ({ method: 'GET', path: `${issuePath(args)}/comments`, query: page(args) }),
@@ -113,7 +117,7 @@ const SHAPES: Readonly<Record<string, (args: JsonObject, action: string | null) 
     path: `${repositoryPath(args)}/pulls`,
     body: {
       ...only(args, 'head', 'base', 'title'),
-      draft: args['draft'] !== false,
+      draft: args['draft'] === true,
       // Otherwise whoever owns the base could push to the head.
       maintainer_can_modify: false,
       body: markedText(textOf(args, 'body'), action),

@@ -64,6 +64,13 @@ const READS: readonly FixedTool[] = [
     },
   },
   {
+    name: 'get_branch',
+    title: 'read a branch',
+    description: 'Reads one branch, with the commit that it is at.',
+    sideEffect: 'read',
+    args: { repository: REPOSITORY, branch: required(branch('The branch.')) },
+  },
+  {
     name: 'list_issues',
     title: 'list issues',
     description: 'Lists the newest issues, at most 25 at once. Pull requests are among them, as the host has it.',
@@ -136,7 +143,7 @@ const WRITES: readonly FixedTool[] = [
     args: {
       repository: REPOSITORY,
       branch: required(branch('The name of the new branch.')),
-      sha: required(sha('The commit that it begins at.')),
+      sha: required(sha('The commit that it begins at, for example of another branch, as get_branch says it.')),
     },
   },
   {
@@ -164,7 +171,10 @@ const WRITES: readonly FixedTool[] = [
       base: required(branch('The branch that they are to reach.')),
       title: required(TITLE),
       body: BODY,
-      draft: { type: 'flag', description: 'Default true: a person says when it is ready.' },
+      draft: {
+        type: 'flag',
+        description: 'Default false. A draft cannot be merged until a person marks it ready on the host.',
+      },
     },
   },
   {
@@ -198,7 +208,7 @@ const WRITES: readonly FixedTool[] = [
     args: {
       repository: REPOSITORY,
       branch: required(branch('The branch. It is none that is protected.')),
-      sha: required(sha('The commit that it is at.')),
+      sha: required(sha('The commit that it is at, as get_branch says it.')),
     },
   },
   {

@@ -205,6 +205,16 @@ describe('a read', () => {
     expect([outcome.status, outcome.retryAfterMs !== null]).toEqual([status, isRepeated]);
   });
 
+  it('shows a branch, with the commit that other calls name', async () => {
+    const sha = host.wire.shop.branch('fix/1');
+    const { status, result } = await host.send('get_branch', { branch: 'fix/1' });
+    expect([status, result]).toEqual([
+      'succeeded',
+      expect.objectContaining({ body: { name: 'fix/1', commit: { sha } } }),
+    ]);
+    expect(await host.send('create_branch', { branch: 'fix/2', sha })).toMatchObject({ status: 'succeeded' });
+  });
+
   it('lists what there is', async () => {
     const number = await issue();
     await host.send('create_comment', { number, body: 'c' });
