@@ -7,10 +7,10 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 const judged = (
   status: number,
   body: JsonValue | undefined,
-  { tool = 'create_issue', isRead = false, headers = NO_HEADERS } = {},
+  { tool = 'create_issue', isRead = false, headers = NO_HEADERS, text = JSON.stringify(body ?? '') } = {},
 ) => {
   const header = (name: string): string | null => headers[name] ?? null;
-  const answer = { status, body, isEmpty: body === undefined, header };
+  const answer = { status, body, isEmpty: body === undefined, text: () => text, header };
   const { status: outcome, errorCode, isPassing } = judgeCodeHost(answer, tool, isRead);
   return [outcome, errorCode, isPassing];
 };
@@ -44,6 +44,17 @@ describe('an answer of the code host', () => {
   ])('%i %j with %j is failed, %s, for reads and writes, and not repeated', (status, body, headers, code) => {
     expect(judged(status, body, { headers })).toEqual(['failed', code, false]);
     expect(judged(status, body, { headers, isRead: true, tool: 'get_issue' })).toEqual(['failed', code, false]);
+  });
+
+  it.each([
+    'You have exceeded a secondary rate limit.',
+    '<html>You have exceeded a secondary rate limit</html>',
+    '{"message":"Forbidden","errors":[{"message":"API rate limit exceeded"}]}',
+    '{"message":"Blocked.","documentation_url":"https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"}',
+  ])('403 %j is a limit, whatever its form', (text) => {
+    let body: JsonValue | undefined;
+    if (text.startsWith('{')) body = JSON.parse(text) as JsonValue;
+    expect(judged(403, body, { text })).toEqual(['failed', 'upstream_rate_limited', false]);
   });
 
   it.each([

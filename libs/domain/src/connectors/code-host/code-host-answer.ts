@@ -9,6 +9,8 @@ export interface CodeHostAnswer {
   /** Undefined where the body is no JSON. */
   readonly body: JsonValue | undefined;
   readonly isEmpty: boolean;
+  /** The body whatever it is, empty where it is no text. */
+  readonly text: () => string;
   /** Values of headers, by lower-case name. */
   readonly header: (name: string) => string | null;
 }
@@ -36,13 +38,13 @@ const ended = (verdict: UpstreamVerdict): JudgedCodeHost => ({ ...verdict, isPas
 
 /**
  * A refusal for having asked too often looks like one for want of a permission. A secondary limit may have no header at all,
- * and say it in its words alone.
+ * and say it in its words alone: in the message, in an error beside it, or on a page of something that stands before the host.
  */
-const isRateLimited = ({ status, body, header }: CodeHostAnswer): boolean => {
-  if (status === 429 || header('retry-after') !== null || header('x-ratelimit-remaining') === '0') return true;
-  const message = isObject(body) ? body['message'] : undefined;
-  return typeof message === 'string' && /rate limit|abuse detection/i.test(message);
-};
+const isRateLimited = ({ status, text, header }: CodeHostAnswer): boolean =>
+  status === 429 ||
+  header('retry-after') !== null ||
+  header('x-ratelimit-remaining')?.trim() === '0' ||
+  /rate limit|rate-limits-for-the-rest-api|abuse detection/i.test(text());
 
 /** Tools whose answer has no body. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['delete_comment', 'delete_branch']);

@@ -3,7 +3,7 @@ import type { JsonObject } from '#libs/crypto';
 import type { ArgumentFault } from '../connector-driver.port.js';
 import { argumentsFaultOfFixed } from '../fixed-tool.js';
 import type { CodeHostConfig } from './code-host-config.js';
-import { holdsMarker } from './code-host-marker.js';
+import { holdsMarker, withoutLastMark } from './code-host-marker.js';
 import { branchFault, isGoverning, isProtectedBranch, pathFault } from './code-host-names.js';
 import { codeHostToolNamed } from './code-host-tools.js';
 
@@ -72,18 +72,33 @@ const pathRule: Rule = (_, args) => {
   return fault === null ? null : at('path', fault);
 };
 
+/** Between the parts of an emoji, where it joins them and hides nothing. */
+const JOINED = /(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})/gu;
+/** What turns a line around, or is not seen in it: whoever looks at it would read another one. */
+const HIDING = /[\p{Cf}\u2028\u2029]/u;
+const isHiding = (text: string): boolean => HIDING.test(text.replace(JOINED, ''));
+const isBlank = (text: string): boolean => /^[\s\p{Cf}]*$/u.test(text);
+
 const textsFault: Rule = (_, args) => {
   const title = textIn(args, 'title');
-  if (title !== null && (title.trim() === '' || /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(title))) {
-    return at('title', 'must be one line of text, without control characters');
-  }
-  for (const name of ['title', 'body', 'message'] as const) {
-    if (holdsMarker(textIn(args, name) ?? ''))
-      return at(name, 'must not hold the mark of an action, which is the service’s to set');
+  if (title !== null && (isBlank(title) || /\p{Cc}/u.test(title) || isHiding(title))) {
+    return at('title', 'must be one line of text, without control or invisible characters');
   }
   const message = textIn(args, 'message');
-  return message?.trim() === '' ? at('message', 'must say something') : null;
+  if (message !== null && (/(?![\t\n\r])\p{Cc}/u.test(message) || isHiding(message))) {
+    return at('message', 'must be text without control or invisible characters');
+  }
+  for (const name of ['title', 'body', 'message'] as const) {
+    const text = textIn(args, name) ?? '';
+    if (holdsMarker(name === 'body' ? withoutLastMark(text) : text))
+      return at(name, 'must not hold the mark of an action, which is the service’s to set');
+  }
+  return message !== null && isBlank(message) ? at('message', 'must say something') : null;
 };
+
+/** A comment that says nothing would be a mark alone. */
+const commentFault: Rule = (_, args) =>
+  isBlank(withoutLastMark(textOf(args, 'body'))) ? at('body', 'must say something') : null;
 
 const protectedFault: Rule = (config, args) =>
   isProtectedBranch(config, textOf(args, 'branch'))
@@ -119,6 +134,7 @@ const sameFault: Rule = (_, { head, base }) =>
 
 const OF_TOOL: Readonly<Record<string, readonly Rule[]>> = {
   update_issue: [changeFault],
+  create_comment: [commentFault],
   create_branch: [protectedFault],
   put_file: [protectedFault, governingFault, sizeFault],
   delete_file: [protectedFault, governingFault],

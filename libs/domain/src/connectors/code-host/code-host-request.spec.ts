@@ -96,6 +96,55 @@ describe('a request to the code host', () => {
   });
 });
 
+it.each(['👩‍❤️‍👨 both', '👨🏽‍🦰', '🏳️‍🌈', 'naïve 文', 'مرحبا'])('the title %j is sent as it is', (title) =>
+  expect(body('create_issue', { title })).toMatchObject({ title }),
+);
+
+it('a commit may say more on further lines', () =>
+  expect(faultAt('put_file', { ...FILE, message: 'a\n\n\t- b\r\n' })).toBeNull());
+
+const text = (given: string): unknown => (body('create_comment', { number: 7, body: given }) as JsonObject)['body'];
+const MARK = `<!-- ${ACTION} -->`;
+
+describe('the mark', () => {
+  it.each([
+    ['a\n\n<!-- act_0123456789abcdefghjkmnpqrs -->', `a\n\n${MARK}`],
+    ['a\r\n\r\n<!-- act_1 -->\r\n', `a\n\n${MARK}`],
+  ])('of an earlier action under %j is replaced', (given, sent) => expect(text(given)).toBe(sent));
+
+  it.each([
+    ['```\nx', '```\nx\n```'],
+    ['```\nx\n', '```\nx\n```'],
+    ['~~~~ sh\n~~~\n```', '~~~~ sh\n~~~\n```\n~~~~'],
+    ['a\n  ````ts\nx\n```', 'a\n  ````ts\nx\n```\n  ````'],
+    ['- a\n  ```\n  x', '- a\n  ```\n  x\n  ```'],
+    ['- ```\n  x', '- ```\n  x\n  ```'],
+  ])('is no part of the block that %j leaves open', (given, closed) =>
+    expect(text(given)).toBe(`${closed}\n\n${MARK}`),
+  );
+
+  it.each(['-    ', '1. ', '`', '```\n', '~', '\n\n<!-- act_1 -->', '\n\t ', '\u200d', '- ```\n'])(
+    'is put under 60,000 characters of %j in no time',
+    (piece) => {
+      const startedMs = performance.now();
+      faultAt('create_comment', { number: 7, body: `x${piece.repeat(60_000 / piece.length)}x` });
+      expect(performance.now() - startedMs).toBeLessThan(500);
+    },
+  );
+
+  it.each([
+    '```\nx\n```',
+    '~~~\nx\n~~~~~  ',
+    '```a`b',
+    '``x``',
+    '    ```\nx',
+    '> ```\n> x',
+    '- ```\n  x\n  ```',
+    '- ```\n  x\nafter',
+    '```\n> ```\n```',
+  ])('stands under %j, which leaves none open', (given) => expect(text(given)).toBe(`${given}\n\n${MARK}`));
+});
+
 describe('a call that no request is built of', () => {
   it.each<[string, string, JsonObject]>([
     ['args.repository', 'get_issue', { repository: 'acme/other', number: 1 }],
@@ -130,6 +179,29 @@ describe('a call that no request is built of', () => {
     ['args.message', 'put_file', { ...FILE, message: 'x\n\nService-Action-Id: act_1' }],
     ['args.body', 'create_comment', { number: 7, body: 'x <!-- act_1 -->' }],
     ['args.body', 'create_comment', { number: 7, body: 'x <!--ACT_1' }],
+    ['args.body', 'update_issue', { number: 7, body: 'a\n\n<!-- act_1 -->\n\nb' }],
+    ['args.body', 'update_issue', { number: 7, body: 'a\n\n<!-- act_1 -->\n\n<!-- act_2 -->' }],
+    ['args.body', 'create_comment', { number: 7, body: '' }],
+    ['args.body', 'create_comment', { number: 7, body: ' \n\u200b' }],
+    ['args.body', 'create_comment', { number: 7, body: '<!-- act_1 -->' }],
+    ...[
+      '\u200e',
+      '\u200f',
+      '\u061c',
+      '\ufeff',
+      '\u200b',
+      '\u{e0041}',
+      '\u202e',
+      '\u2066',
+      '\u00ad',
+      '\u200d',
+      '\u2028',
+    ].flatMap((sign): [string, string, JsonObject][] => [
+      ['args.title', 'create_issue', { title: `a${sign}b` }],
+      ['args.title', 'update_issue', { number: 7, title: `a${sign}` }],
+      ['args.message', 'put_file', { ...FILE, message: `a${sign}b` }],
+    ]),
+    ['args.message', 'put_file', { ...FILE, message: 'a\u001b[2J' }],
     ['args.title', 'create_issue', { title: 'a\nb' }],
     ['args.title', 'create_issue', { title: ' ' }],
     ['args', 'update_issue', { number: 7 }],

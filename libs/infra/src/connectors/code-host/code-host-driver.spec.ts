@@ -111,6 +111,13 @@ describe('a write that has no good answer', () => {
       'failed',
       'upstream_rate_limited',
     ],
+    [
+      'a limit in plain words',
+      () => ({ status: 403, body: 'API rate limit exceeded', headers: { 'Content-Type': 'text/plain' } }),
+      'failed',
+      'upstream_rate_limited',
+    ],
+    ['a limit on a page', () => ({ status: 403, body: '<p>secondary rate limit' }), 'failed', 'upstream_rate_limited'],
     ['a limit with its end', () => refusal(403, 'x', { 'Retry-After': '1' }), 'failed', 'upstream_rate_limited'],
     [
       'a missing permission',
@@ -228,6 +235,17 @@ describe('a read', () => {
       body: { merged: false },
     });
   });
+});
+
+it('a text that is sent back as it was read has the mark of the new action alone, and is VERIFIED', async () => {
+  const number = await issue();
+  Object.assign(host.wire.shop.issues.get(number) ?? {}, { body: 'b\r\n\r\n<!-- act_0123456789abcdefghjkmnpqrs -->' });
+  const { result } = await host.send('get_issue', { number });
+  const { body } = (result as { readonly body: { readonly body: string } }).body;
+  const args = { number, body };
+  const outcome = await host.send('update_issue', args);
+  expect(host.wire.shop.issues.get(number)).toMatchObject({ body: `b\n\n${MARK}` });
+  expect(await confirmed('update_issue', args, outcome.result)).toEqual(['VERIFIED']);
 });
 
 describe('what no policy opens', () => {

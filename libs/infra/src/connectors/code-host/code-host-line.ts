@@ -51,7 +51,7 @@ export class CodeHostLine {
       redirectOf: () => ({ kind: 'none' }),
       judge: (response): JudgedAnswer => judgeCodeHost(read(response), toolName, isRead),
       judgeCutOff: ({ status, headers }) =>
-        judgeCutOffCodeHost({ status, body: undefined, isEmpty: false, header: headerIn(headers) }),
+        judgeCutOffCodeHost({ status, body: undefined, isEmpty: false, text: () => '', header: headerIn(headers) }),
     });
     return { ...ended, body: answer?.body };
   }
@@ -75,6 +75,7 @@ const answerOf = ({ status, headers, body, isDecoded }: EgressResponse): CodeHos
   status,
   body: isDecoded && Buffer.isBuffer(body) ? jsonIn(body) : undefined,
   isEmpty: body.byteLength === 0,
+  text: () => (isDecoded && Buffer.isBuffer(body) ? body.toString() : ''),
   header: headerIn(headers),
 });
 
