@@ -48,6 +48,29 @@ describe('a code host behind the service', () => {
     );
   });
 
+  it('is tested further where one of its repositories is not seen', async () => {
+    const config = { repositories: ['acme/secret', 'acme/shop'], base_url: wire.baseUrl };
+    expect((await asAdmin('POST', '/v1/connectors', { type: 'code_host', name: 'two', config })).status).toBe(201);
+    await asAdmin('PUT', '/v1/connectors/two/credentials', { kind: 'bearer', secret: { token: WIRE_TOKEN } });
+    const { json } = await asAdmin('POST', '/v1/connectors/two/test');
+    const checks = json['checks'] as readonly { readonly check: string; readonly status: string }[];
+    expect(json['status']).toBe('warnings');
+    expect(Object.fromEntries(checks.map(({ check, status }) => [check, status]))).toMatchObject({
+      ...{ auth: 'passed', repositories: 'failed', permissions: 'passed', protection: 'passed' },
+    });
+  });
+
+  it('amends nothing where a later read cannot tell whether the thing is gone', async () => {
+    const { id, witness } = await call('create_issue', { title: 'Kept', body: 'b' });
+    expect(witness).toMatchObject({ verdict: 'VERIFIED' });
+    wire.quirk = () => ({ status: 404, body: { message: 'Not Found' } });
+    const again = await asAdmin('POST', `/v1/actions/${String(id)}/witness`);
+    expect(again).toMatchObject({ status: 503, json: { error: { code: 'connector_unavailable' } } });
+    expect((await asAdmin('GET', `/v1/actions/${String(id)}`)).json).toMatchObject({
+      witness: { verdict: 'VERIFIED' },
+    });
+  });
+
   it('keeps its token where another is refused', async () => {
     expect(await store(`ghp_${'a'.repeat(36)}`)).toMatchObject({
       ...{ status: 400, json: { error: { code: 'validation_failed', param: 'secret.token' } } },

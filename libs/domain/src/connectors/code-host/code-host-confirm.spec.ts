@@ -140,6 +140,16 @@ describe('what is read of a write', () => {
     ]);
   });
 
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['one of them as it was sent', ['b', 'you said'], ['VERIFIED']],
+    ['none as it was sent', ['c', 'you said'], ['UNVERIFIABLE', 'several_found']],
+    ['several as it was sent', ['b', 'you said', 'b'], ['UNVERIFIABLE', 'several_found']],
+    ['the only one as another', ['c'], ['MISMATCH', 'body']],
+  ])('is judged among several with the mark: %s', (_, bodies, verdict) => {
+    const list = bodies.map((text) => ({ title: 'T', body: `${text}\n\n${MARK}` }));
+    expect(judged('search', 'create_issue', issue, list)).toEqual(verdict);
+  });
+
   it.each(['object', 'search', 'absence'] as const)('is unverifiable by an answer that is none: %s', (kind) =>
     expect(judged(kind, kind === 'absence' ? 'delete_branch' : 'create_issue', issue, undefined)).toEqual([
       'UNVERIFIABLE',

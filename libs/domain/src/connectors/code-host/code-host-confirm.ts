@@ -178,16 +178,31 @@ export const judgeConfirmation = (
   body: JsonValue | undefined,
 ): JudgedConfirmation => {
   if (kind === 'absence') return judgedAbsence(toolName, args, body);
-  if (kind === 'search' ? !Array.isArray(body) : !isObject(body)) return unverifiable('answer_not_kept');
-  const object = kind === 'search' ? foundIn(body as readonly JsonValue[], action) : (body as JsonObject);
-  if (object === null) return unverifiable('not_found');
-  return compared(EXPECTED[toolName]?.(args, action) ?? {}, SEEN[toolName]?.(object) ?? {});
+  const judge = (object: JsonObject): JudgedConfirmation =>
+    compared(EXPECTED[toolName]?.(args, action) ?? {}, SEEN[toolName]?.(object) ?? {});
+  if (kind === 'object') return isObject(body) ? judge(body) : unverifiable('answer_not_kept');
+  return Array.isArray(body) ? judgedFound(markedIn(body, action).map(judge)) : unverifiable('answer_not_kept');
 };
 
-/** What was written, in the answer of a search: the one whose text ends in the mark. */
-const foundIn = (list: readonly JsonValue[], action: string): JsonObject | null =>
-  list.filter(isObject).find(({ body }) => typeof body === 'string' && body.trimEnd().endsWith(markerOf(action))) ??
-  null;
+/** Those whose text ends in the mark. More than one may: whoever read the mark can write it, too. */
+const markedIn = (list: readonly JsonValue[], action: string): readonly JsonObject[] =>
+  list.filter(isObject).filter(({ body }) => typeof body === 'string' && body.trimEnd().endsWith(markerOf(action)));
+
+/** A stranger who repeats the mark makes nothing of what was written into something else. */
+const judgedFound = (found: readonly JudgedConfirmation[]): JudgedConfirmation => {
+  const [first, ...others] = found;
+  if (first === undefined) return unverifiable('not_found');
+  if (others.length === 0) return first;
+  const [equal, ...equals] = found.filter(({ verdict }) => verdict === 'VERIFIED');
+  return equal !== undefined && equals.length === 0 ? equal : unverifiable('several_found');
+};
+
+/**
+ * Whether a read says what is there. A search looks at the newest alone, and a 404 may be told to whoever may not see: where
+ * they find nothing, they do not.
+ */
+export const isAnswer = ({ verdict, reasons: [reason = ''] }: ReadBackVerdict): boolean =>
+  verdict !== 'UNVERIFIABLE' || reason === 'changed_since' || reason === 'several_found';
 
 const judgedAbsence = (toolName: string, args: JsonObject, body: JsonValue | undefined): JudgedConfirmation => {
   let there: JsonValue | undefined = body;

@@ -4,6 +4,7 @@ export { codeHostConfigOf } from './code-host-config.js';
 export {
   absent,
   type ConfirmingRead,
+  isAnswer,
   type JudgedConfirmation,
   judgeConfirmation,
   planConfirmation,

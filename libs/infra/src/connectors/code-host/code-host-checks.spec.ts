@@ -72,6 +72,22 @@ describe('a test of a code host', () => {
     ]);
   });
 
+  it('says what it found of default branches, and what it did not look at', async () => {
+    await started();
+    expect((await host.test())['protection']).toEqual([
+      'passed',
+      'The default branch of each repository that the token sees is among protected_branches, so that no tool writes to it. How the host itself protects it was not looked at.',
+    ]);
+  });
+
+  it('looks at the repositories that the token sees where it does not see others, and at none where it sees none', async () => {
+    await started('acme/secret');
+    host.wire.shop.defaultBranch = 'trunk';
+    expect(await found()).toMatchObject({ repositories: 'warns', permissions: 'passed', protection: 'warns' });
+    host.wire.repositories.clear();
+    expect(await found()).toMatchObject({ repositories: 'failed', permissions: 'skipped', protection: 'skipped' });
+  });
+
   it('warns of a default branch that agents may write to', async () => {
     await started();
     host.wire.shop.defaultBranch = 'trunk';

@@ -6,6 +6,7 @@ import {
   type ConnectorCheck,
   failedCheck,
   passedCheck,
+  skippedCheck,
   type TestedConnector,
 } from '#libs/domain/connectors';
 import { codeHostConfigOf, isProtectedBranch, type Parameter } from '#libs/domain/connectors/code-host';
@@ -23,8 +24,9 @@ export const codeHostChecks = (send: Read): readonly ConnectorCheck[] => {
   return [
     { name: 'auth', restsOn: COMMON_CHECKS, run: (tested) => authFinding(read, tested) },
     { name: 'repositories', restsOn: ['auth'], run: (tested) => repositoriesFinding(read, tested) },
-    { name: 'permissions', restsOn: ['auth', 'repositories'], run: (tested) => permissionsFinding(read, tested) },
-    { name: 'protection', restsOn: ['auth', 'repositories'], run: (tested) => protectionFinding(read, tested) },
+    // Not on `repositories`: that fails for one of several, too, and these look at the others.
+    { name: 'permissions', restsOn: ['auth'], run: (tested) => permissionsFinding(read, tested) },
+    { name: 'protection', restsOn: ['auth'], run: (tested) => protectionFinding(read, tested) },
   ];
 };
 
@@ -108,7 +110,7 @@ const ONE: readonly Parameter[] = [['per_page', '1']];
 /** Of the first repository that the token sees: its permissions are the same for all that it has. */
 const permissionsFinding = async (read: Read, tested: TestedConnector): Promise<CheckFinding> => {
   const seen = await firstSeen(read, tested);
-  if (seen === null) return failedCheck('No repository could be read.', SEE);
+  if (seen === null) return NONE_SEEN;
   const refused: string[] = [];
   for (const [name, path] of LISTS) {
     const { outcome } = await read(tested, `/repos/${seen}${path}`, ONE);
@@ -134,23 +136,29 @@ const firstSeen = async (read: Read, tested: TestedConnector): Promise<string | 
   return null;
 };
 
+const NONE_SEEN = skippedCheck('Skipped, because the check repositories failed.');
+
 /** The branch that others build on is not always called main. */
 const protectionFinding = async (read: Read, tested: TestedConnector): Promise<CheckFinding> => {
+  if ((await firstSeen(read, tested)) === null) return NONE_SEEN;
   const config = codeHostConfigOf(tested.connector.config);
   const open: string[] = [];
   for (const name of config.repositories) {
     const { body, outcome } = await read(tested, `/repos/${name}`, []);
     if (outcome.status !== 'succeeded') continue;
     const branch = memberOf(body, 'default_branch');
-    if (typeof branch === 'string' && !isProtectedBranch(config, branch)) open.push(name);
+    if (typeof branch !== 'string' || !isProtectedBranch(config, branch)) open.push(name);
   }
-  if (open.length === 0) return passedCheck('The default branch of each repository is protected.');
+  if (open.length === 0) return passedCheck(PROTECTED);
   const detail = `Agents may write to the default branch of ${open.join(', ')}.`;
   return {
     ...failedCheck(detail, 'Put these branches into protected_branches, if agents should not.'),
     onlyWarns: true,
   };
 };
+
+const PROTECTED =
+  'The default branch of each repository that the token sees is among protected_branches, so that no tool writes to it. How the host itself protects it was not looked at.';
 
 const FINE_GRAINED = 'Store a fine-grained token (github_pat_) for the repositories of the config.';
 

@@ -301,6 +301,63 @@ it('a comment is found among many, although its answer was lost', async () => {
   expect(await confirmed('create_comment', args, null)).toEqual(['VERIFIED']);
 });
 
+describe('a read of what was written', () => {
+  const seen = async (toolName: string, args: JsonObject, result: unknown) => {
+    const { verdict, reasons, hasAnswer, mayChange } = await host.observe(toolName, args, result as JsonObject | null);
+    return [verdict, reasons[0], hasAnswer, mayChange];
+  };
+
+  it('that the host answers with 404 is no answer: the token may not see it any more', async () => {
+    const { result } = await openIssue();
+    host.wire.quirk = () => refusal(404, 'Not Found');
+    expect(await seen('create_issue', { title: 'T', body: 'b' }, result)).toEqual([
+      'UNVERIFIABLE',
+      'not_found',
+      false,
+      true,
+    ]);
+    expect(await seen('delete_comment', { comment: 9 }, null)).toEqual(['UNVERIFIABLE', 'not_found', false, true]);
+  });
+
+  it('that finds no mark among the newest is no answer, because older ones are not looked at', async () => {
+    await issue();
+    expect(await seen('create_issue', { title: 'X' }, null)).toEqual(['MISMATCH', 'title', true, true]);
+    host.wire.shop.issues.clear();
+    expect(await seen('create_issue', { title: 'X' }, null)).toEqual(['UNVERIFIABLE', 'not_found', false, true]);
+  });
+
+  it('that shows the thing is an answer, whatever it says of the write', async () => {
+    const { result } = await openIssue();
+    expect(await seen('create_issue', { title: 'T', body: 'b' }, result)).toEqual(['VERIFIED', undefined, true, false]);
+    expect((await seen('create_issue', { title: 'U', body: 'b' }, result)).slice(0, 3)).toEqual([
+      'MISMATCH',
+      'title',
+      true,
+    ]);
+    const sha = host.wire.shop.branch('fix');
+    const args = { branch: 'fix', sha: 'b'.repeat(40) };
+    expect(sha).not.toBe(args.sha);
+    expect(await seen('delete_branch', args, null)).toEqual(['UNVERIFIABLE', 'changed_since', true, true]);
+    host.wire.quirk = () => ({ status: 200, body: [] });
+    expect(await seen('create_issue', { title: 'T' }, result)).toEqual([
+      'UNVERIFIABLE',
+      'answer_not_kept',
+      false,
+      true,
+    ]);
+  });
+
+  it('that is limited is not repeated', async () => {
+    const { result } = await openIssue();
+    const deleted = await comment();
+    host.wire.shop.comments.clear();
+    host.wire.quirk = ({ path }) => (path.endsWith(`/${deleted}`) ? null : refusal(429, 'x', { 'Retry-After': '60' }));
+    const limited = ['UNVERIFIABLE', 'upstream_rate_limited', false, false];
+    expect(await seen('create_issue', { title: 'T', body: 'b' }, result)).toEqual(limited);
+    expect(await seen('delete_comment', { comment: deleted }, null)).toEqual(limited);
+  });
+});
+
 describe('an absence', () => {
   it('is none where the token may not see any more', async () => {
     const args = { comment: await comment() };

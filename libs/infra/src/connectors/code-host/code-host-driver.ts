@@ -23,6 +23,7 @@ import {
   codeHostConfigOf,
   codeHostToolNamed,
   type ConfirmingRead,
+  isAnswer,
   type JudgedConfirmation,
   judgeConfirmation,
   type Parameter,
@@ -124,8 +125,9 @@ export class CodeHostDriver extends ConnectorDriver {
       verdict,
       reasons,
       evidence: answer === null || outcome.result === null ? null : evidenceOf(outcome.result, judged, answer.redactor),
-      hasAnswer: outcome.status === 'succeeded' || verdict === 'VERIFIED' || reasons[0] === 'not_found',
-      mayChange: verdict !== 'VERIFIED',
+      hasAnswer: isAnswer(judged),
+      // The host shuts out who goes on asking.
+      mayChange: verdict !== 'VERIFIED' && reasons[0] !== 'upstream_rate_limited',
     };
   }
 
@@ -139,7 +141,9 @@ export class CodeHostDriver extends ConnectorDriver {
     if (plan.kind !== 'absence' || plan.control === undefined) return unverifiable('not_found');
     const reader = { ...write, mayStillSend: () => write.mayStillSend(true) };
     const control = await this.read(reader, plan.control);
-    return control.outcome.status === 'succeeded' ? absent() : unverifiable('not_found');
+    if (control.outcome.status === 'succeeded') return absent();
+    const isLimited = control.outcome.errorCode === 'upstream_rate_limited';
+    return unverifiable(isLimited ? 'upstream_rate_limited' : 'not_found');
   }
 
   private async readPatiently(work: CodeHostWork): Promise<EndedCodeHostCall> {
