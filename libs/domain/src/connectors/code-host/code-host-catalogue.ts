@@ -16,7 +16,7 @@ export const CODE_HOST_CATALOGUE: CatalogueEntry = {
   icon: 'code_host',
   modes: [],
   setup_steps: [
-    'Name the repositories that agents work on (repositories), and the branches that no agent writes to (protected_branches).',
+    'Name the repositories that agents work on (repositories), and the branches that no agent writes to (protected_branches): the default branch of each repository among them, whatever it is called.',
     'Create a fine-grained token (github_pat_) for these repositories alone, with the permissions that your agents need: contents, issues, pull requests.',
     'Store it as the credential of kind bearer. It can be replaced and destroyed, but not read.',
     'Test the connector. It says whether the token is good, which repositories it sees, and what it may not read.',

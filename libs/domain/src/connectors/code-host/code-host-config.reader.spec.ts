@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '#libs/crypto';
 import { thrown } from '../../../../../test/support/thrown.js';
 import { DomainError } from '../../kernel/index.js';
+import { CODE_HOST_CATALOGUE } from './code-host-catalogue.js';
 import { basePathOf, type CodeHostConfig, originOf } from './code-host-config.js';
 import { readCodeHostConfig } from './code-host-config.reader.js';
 import { CODE_HOST_CONFIG_SCHEMA } from './code-host-config.schema.js';
@@ -133,6 +134,12 @@ describe('a token', () => {
     expect(refused.message).toContain('Create a fine-grained token');
     expect(refused.message).not.toContain('aaaa');
   });
+});
+
+it('whoever sets a connector up is told of the default branch', () => {
+  const [first = ''] = CODE_HOST_CATALOGUE.setup_steps;
+  expect(first).toContain('protected_branches');
+  expect(first).toContain('default branch');
 });
 
 describe('the guide', () => {

@@ -28,7 +28,7 @@ export const CODE_HOST_CONFIG_SCHEMA: ConfigSchema = {
       type: 'array',
       title: 'Protected branches',
       description:
-        'No tool writes to them; changes reach them by a merged pull request. release/* stands for all below release/.',
+        'No tool writes to them; changes reach them by a merged pull request. The default branch of each repository should be among them. release/* stands for all below release/.',
       default: [...DEFAULT_PROTECTED_BRANCHES],
       uniqueItems: true,
       maxItems: CODE_HOST_LIMITS.protectedBranches,
