@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const VERSION = '2025-09-30.clover';
 /** What was charged, in cents. */
-export const CHARGED = 12_000;
+const CHARGED = 12_000;
 export const CHARGE = `ch_${'demo'.repeat(6)}`;
 const DAY_S = 86_400;
 

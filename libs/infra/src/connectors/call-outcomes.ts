@@ -1,8 +1,9 @@
-import { type CallOutcome, failedOutcome, verdictOfStatus } from '#libs/domain/connectors';
+import { type CallOutcome, failedOutcome, type UpstreamVerdict, verdictOfStatus } from '#libs/domain/connectors';
 import { ERROR_CATALOGUE, type ErrorCode } from '#libs/domain/kernel';
-import type { EgressFailure } from '#libs/infra/egress';
+import type { EgressFailure, EgressResponse } from '#libs/infra/egress';
 
-import type { HttpWork } from './http-caller.js';
+/** What an answer says although its body did not come whole. Null: what one of its status says of any type. */
+export type CutOffJudge = (head: Pick<EgressResponse, 'status' | 'headers'>) => UpstreamVerdict | null;
 
 const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome => ({
   ...failedOutcome(errorCode, errorMessage),
@@ -11,11 +12,7 @@ const unknownOutcome = (errorCode: ErrorCode, errorMessage: string): CallOutcome
 });
 
 /** What a request without a whole answer came to (rule EXEC-4). */
-export const outcomeOfFailure = (
-  failure: EgressFailure,
-  isRead: boolean,
-  judgeCutOff?: HttpWork['judgeCutOff'],
-): CallOutcome => {
+export const outcomeOfFailure = (failure: EgressFailure, isRead: boolean, judgeCutOff?: CutOffJudge): CallOutcome => {
   switch (failure.reason) {
     case 'blocked':
       return failedOutcome('destination_blocked', `${ERROR_CATALOGUE.destination_blocked.message} Nothing was sent.`);
@@ -48,7 +45,7 @@ const withdrawnMessage = (code: ErrorCode | null): string =>
   `${ERROR_CATALOGUE[code ?? 'service_unavailable'].message} Nothing was sent.`;
 
 /** What the type makes of a status and headers whose body was cut off. */
-const ofHead = ({ status, headers }: EgressFailure, judgeCutOff: HttpWork['judgeCutOff']): CallOutcome | null => {
+const ofHead = ({ status, headers }: EgressFailure, judgeCutOff: CutOffJudge | undefined): CallOutcome | null => {
   const verdict = status === null ? null : (judgeCutOff?.({ status, headers }) ?? null);
   if (verdict === null) return null;
   const { status: ended, errorCode, errorMessage } = verdict;

@@ -27,7 +27,7 @@ import { type EgressDoor, EgressFailure, type EgressResponse } from '#libs/infra
 
 import { type AppliedCredential, NO_CREDENTIAL } from './applied-credential.js';
 import { deadlineAfter } from './call-deadline.js';
-import { outcomeOfFailure } from './call-outcomes.js';
+import { type CutOffJudge, outcomeOfFailure } from './call-outcomes.js';
 import { recordedResult, RESULT_MAX_BYTES } from './http-result.js';
 import { Redactor } from './redactor.js';
 import { retryAfterMs } from './retry-after.js';
@@ -85,12 +85,9 @@ export interface HttpWork {
   readonly redirectOf: (response: EgressResponse, from: RequestTarget, followed: number) => RedirectDecision;
   /** Absent: by its status alone. */
   readonly judge?: (response: EgressResponse) => JudgedAnswer;
-  /** What an answer says although its body did not come whole. Absent or null: what one of its status says of any type. */
-  readonly judgeCutOff?: (head: AnswerHead) => UpstreamVerdict | null;
+  /** Absent: by its status alone. */
+  readonly judgeCutOff?: CutOffJudge;
 }
-
-/** An answer without its body. */
-export type AnswerHead = Pick<EgressResponse, 'status' | 'headers'>;
 
 /** A call when it has ended. */
 export interface EndedCall {

@@ -99,7 +99,7 @@ it.each<[number, string | null]>([
   [200, null],
   [502, null],
 ])('an answer %d without its body says %s of a write', (status, code) => {
-  const head = { status, body: undefined, isEmpty: false, header: () => null };
+  const head = { status, body: undefined, isEmpty: false, text: () => '', header: () => null };
   expect(judgeCutOffCodeHost(head)?.errorCode ?? null).toBe(code);
   expect(judgeCutOffCodeHost(head)?.status ?? 'failed').toBe('failed');
 });
@@ -110,6 +110,7 @@ it('a rate limit is known by its headers alone', () =>
       status: 403,
       body: undefined,
       isEmpty: false,
+      text: () => '',
       header: (name) => (name === 'retry-after' ? '60' : null),
     }),
   ).toMatchObject({ errorCode: 'upstream_rate_limited' }));

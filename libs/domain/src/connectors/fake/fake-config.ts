@@ -8,7 +8,7 @@ import { ConfigReader } from '../config-reader.js';
 export const FAKE_LIMITS = { configBytes: 65_536, delayMsMax: 30_000, noteCharacters: 200 } as const;
 
 /** A config as stored: every default filled in. */
-export interface FakeConfig {
+interface FakeConfig {
   /** What becomes of every call. */
   readonly outcome: ExecutionStatus;
   /** How long a call takes. */
@@ -16,7 +16,7 @@ export interface FakeConfig {
 }
 
 /** The keys of the config. */
-export const FAKE_PLACES = {
+const FAKE_PLACES = {
   config: { path: 'config', keys: ['outcome', 'delay_ms'], misplaced: {} },
 } as const satisfies Readonly<Record<string, ConfigPlace>>;
 

@@ -1,2 +1,2 @@
-export { type FakeConfig, fakeConfigOf } from './fake-config.js';
+export { fakeConfigOf } from './fake-config.js';
 export { FAKE_TOOLS } from './fake-tools.js';
