@@ -30,7 +30,7 @@ import { silentLogger } from '../support/silent-logger.js';
  * How many races of four contenders run on PostgreSQL. The other store, whose test server is slower, runs a quarter.
  * APPROVAL_RACES=10000 tries more often.
  */
-const ROUNDS = Number(process.env['APPROVAL_RACES'] ?? 1_000);
+const ROUNDS = Number(process.env['APPROVAL_RACES'] ?? 600);
 /** How often the other races run, which have two contenders. */
 const PAIRS = ROUNDS / 40;
 /** How many races run at a time, each with processes of its own; all of them share one log. */

@@ -24,7 +24,7 @@ import { GateBench, ManualStarter } from '../support/gate-bench.js';
 import { silentLogger } from '../support/silent-logger.js';
 
 /** EDGE_RACES=1000 tries more often. */
-const ROUNDS = Number(process.env['EDGE_RACES'] ?? 400);
+const ROUNDS = Number(process.env['EDGE_RACES'] ?? 300);
 const TOOLS = [{ name: 'update', method: 'POST', path: '/v1/customers', args: {} }];
 
 class ManualClock extends Clock {
