@@ -31,7 +31,7 @@ import {
 } from './kurrent-failures.js';
 import { Outage } from './outage.js';
 import { positionOf } from './recorded-text.js';
-import { untrustedNode } from './untrusted-node.js';
+import { NodeCertificates } from './untrusted-node.js';
 
 /** The time limit of one try; a hung server costs this much before the next connection is tried. */
 const ATTEMPT_TIMEOUT_MS = 2_000;
@@ -106,10 +106,12 @@ export class KurrentConnection {
   /** The reads under way, which `close` ends. */
   private readonly reads = new Set<Reading>();
   private readonly outage: Outage;
+  private readonly certificates: NodeCertificates;
   private isClosed = false;
 
   constructor(private readonly options: KurrentConnectionOptions) {
     this.address = parseKurrentUrl(options.url);
+    this.certificates = new NodeCertificates(this.address);
     this.outage = new Outage((error) => {
       if (!this.isClosed) options.onOutage(error);
     });
@@ -325,9 +327,7 @@ export class KurrentConnection {
   private async prove(client: EventStoreDBClient, doubt: () => void): Promise<void> {
     // The client asks a node which one leads. If that node hangs, the client would wait longer than any deadline here.
     const found = within(ATTEMPT_TIMEOUT_MS, (client as unknown as ConnectedClient).getChannel());
-    const channel = await found.catch(async (error: unknown) => {
-      throw (await untrustedNode(this.address)) ?? error;
-    });
+    const channel = await this.certificates.explain(found);
     // Only a connection that is made (or failed) can be checked and then watched for a change.
     const state = await within(ATTEMPT_TIMEOUT_MS, madeOrFailed(channel));
     if (this.lastSeen !== null) await this.compare(client, this.lastSeen);

@@ -18,28 +18,47 @@ export class UntrustedNode extends NoAnswer {
 }
 
 /**
- * Looks for a node whose certificate is not accepted, because the client itself only says that no node told it which
- * one leads. Null if no certificate is the cause.
+ * Looks for a node whose certificate is not accepted, because the client itself only says that no node told it which one
+ * leads. A machine that is busy may have no time for a look: then the one before it counts.
  */
-export const untrustedNode = async ({ nodes, caFile, credentials }: KurrentAddress): Promise<UntrustedNode | null> => {
-  if (credentials === null) return null;
-  const ca = caFile === null ? undefined : await readFile(caFile).catch(() => undefined);
-  const faults = await Promise.all(nodes.map((node) => certificateFault(node, ca)));
-  return faults.find((fault) => fault !== null) ?? null;
-};
+export class NodeCertificates {
+  private last: UntrustedNode | null = null;
 
-const certificateFault = (
-  { host, port }: KurrentAddress['nodes'][number],
-  ca: Buffer | undefined,
-): Promise<UntrustedNode | null> =>
+  constructor(private readonly address: KurrentAddress) {}
+
+  /** What a client found; or, where it found nothing and a certificate is the cause, that. */
+  async explain<Found>(found: Promise<Found>): Promise<Found> {
+    try {
+      const channel = await found;
+      this.last = null;
+      return channel;
+    } catch (error) {
+      const seen = await this.look();
+      if (seen !== 'no time') this.last = seen;
+      throw this.last ?? error;
+    }
+  }
+
+  private async look(): Promise<Look> {
+    const { nodes, caFile, credentials } = this.address;
+    if (credentials === null) return null;
+    const ca = caFile === null ? undefined : await readFile(caFile).catch(() => undefined);
+    const looks = await Promise.all(nodes.map((node) => lookAt(node, ca)));
+    return looks.find((look) => look instanceof UntrustedNode) ?? looks.find((look) => look !== null) ?? null;
+  }
+}
+
+type Look = UntrustedNode | 'no time' | null;
+
+const lookAt = ({ host, port }: KurrentAddress['nodes'][number], ca: Buffer | undefined): Promise<Look> =>
   new Promise((resolve) => {
     const name = isIP(host) === 0 ? { servername: host } : {};
     const socket = connect({ host, port, ...(ca && { ca }), ...name, ALPNProtocols: ['h2'] });
-    const settle = (fault: UntrustedNode | null): void => {
+    const settle = (look: Look): void => {
       socket.destroy();
-      resolve(fault);
+      resolve(look);
     };
-    socket.setTimeout(LIMIT_MS, () => settle(null));
+    socket.setTimeout(LIMIT_MS, () => settle('no time'));
     socket.once('secureConnect', () => settle(null));
     socket.on('error', (error: Error) => {
       // Node sets this before it emits the error if the certificate is the cause.
