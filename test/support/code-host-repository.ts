@@ -152,6 +152,8 @@ export class CodeHostRepository {
   }
 
   private shownBranch(method: string, name: string): WireAnswer | null {
+    if (method === 'GET' && name === '')
+      return ok([...this.branches].map(([each, sha]) => ({ name: each, commit: { sha } })));
     const sha = this.branches.get(name);
     return method === 'GET' && sha !== undefined ? ok({ name, commit: { sha } }) : null;
   }

@@ -33,7 +33,7 @@ export const refusal = (
 });
 
 /** What the token lacks, as the host names it: the first part of the path below the repository. */
-type Permission = 'issues' | 'contents' | 'pulls' | 'git';
+type Permission = 'issues' | 'contents' | 'pulls' | 'git' | 'branches';
 
 /**
  * A GitHub of the tests, as an Enterprise Server: it keeps repositories with their branches, files, issues, comments and pull

@@ -88,7 +88,7 @@ const NOT_FOUND = failed(
 );
 const RENAMED = failed(
   'upstream_error',
-  'The repository or the branch was renamed or moved, and the call was not applied. Look at it on the host: an admin can put the new name of a repository into the config.',
+  'The repository, the branch or the issue was renamed, moved or transferred, and the call was not applied. Look at it on the host: an admin can put the new name of a repository into the config.',
 );
 const CONFLICT = failed(
   'upstream_error',

@@ -275,7 +275,8 @@ const SEEN: Readonly<Record<string, (object: JsonObject) => JsonObject>> = {
     ...seenText(object),
     head: memberAt(object, 'head', 'ref'),
     base: memberAt(object, 'base', 'ref'),
-    draft: memberAt(object, 'draft'),
+    // The host may leave it out where it is none.
+    draft: memberAt(object, 'draft') ?? false,
   }),
   merge_pull_request: (object) => ({
     number: memberAt(object, 'number'),

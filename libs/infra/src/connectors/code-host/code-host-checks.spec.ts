@@ -64,7 +64,7 @@ describe('a test of a code host', () => {
 
   it('names what the token may not read', async () => {
     await started();
-    host.wire.denied.add('pulls').add('git');
+    host.wire.denied.add('pulls').add('branches');
     const { permissions } = await host.test();
     expect(permissions).toEqual([
       'warns',

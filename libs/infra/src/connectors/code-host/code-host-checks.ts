@@ -103,7 +103,7 @@ const flagAt = (value: JsonValue | undefined, name: string): boolean | null => {
 const LISTS = [
   ['issues', '/issues'],
   ['pull requests', '/pulls'],
-  ['contents', '/git/matching-refs/heads'],
+  ['contents', '/branches'],
 ] as const;
 const ONE: readonly Parameter[] = [['per_page', '1']];
 
