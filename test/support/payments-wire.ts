@@ -151,7 +151,8 @@ export class PaymentsWire {
   answerOf(request: WireRequest): WireAnswer {
     if (request.headers.authorization !== `Bearer ${this.key}`) return error(401, 'invalid_request_error', null);
     const key = request.headers['idempotency-key'];
-    if (typeof key !== 'string' || request.method === 'GET') return this.handle(request);
+    // A key has no effect on what is no POST.
+    if (typeof key !== 'string' || request.method !== 'POST') return this.handle(request);
     const digest = createHash('sha256').update(`${request.method} ${request.path}\n${request.body}`).digest('hex');
     const before = this.answered.get(key);
     if (before !== undefined) {
@@ -177,6 +178,7 @@ export class PaymentsWire {
       return this.store(kind, { ...stored, cancel_at_period_end, metadata: merged(stored, form) });
     }
     if (method === 'DELETE' && kind === 'subscriptions') {
+      if (stored['status'] === 'canceled') return missing();
       const comment = query.get('cancellation_details[comment]');
       return this.store(kind, { ...stored, status: 'canceled', cancellation_details: { comment } });
     }
@@ -252,7 +254,7 @@ export class PaymentsWire {
     const item: Stored = {
       ...{ id: idOf('ii'), object: 'invoiceitem', livemode: false, customer: form.get('customer') },
       ...{ amount: Number(form.get('amount')), currency: form.get('currency'), description: form.get('description') },
-      ...{ subscription: form.get('subscription'), metadata: merged({}, form) },
+      ...{ parent: parentOf(form.get('subscription')), metadata: merged({}, form) },
     };
     this.invoiceItems.push(item);
     return { status: 200, body: item };
@@ -262,6 +264,10 @@ export class PaymentsWire {
 const missing = (): WireAnswer => error(404, 'invalid_request_error', 'resource_missing');
 
 const idOf = (prefix: string): string => `${prefix}_${randomBytes(12).toString('hex')}`;
+
+/** Of an invoice item, since version 2025-03-31. */
+const parentOf = (subscription: string | null): object | null =>
+  subscription === null ? null : { type: 'subscription_details', subscription_details: { subscription } };
 
 /** An empty text removes a member. */
 const merged = (stored: Readonly<Record<string, unknown>>, form: URLSearchParams): Record<string, string> => {

@@ -278,8 +278,11 @@ export abstract class ConnectorDriver {
     return Promise.resolve({ facts: this.requestFacts(connector, toolName, args) });
   }
 
-  /** What people who are asked about a call are told of its request. */
-  previewOf(_connector: LiveConnector, _toolName: string, _args: JsonObject): RequestPreview {
+  /**
+   * What people who are asked about a call are told of its request.
+   * @param _facts what is known of it, where its system was asked
+   */
+  previewOf(_connector: LiveConnector, _toolName: string, _args: JsonObject, _facts?: RequestFacts): RequestPreview {
     return NO_PREVIEW;
   }
 

@@ -141,10 +141,10 @@ describe('the language', () => {
   it('says which connectors supply what is not always there', () => {
     const optional = language.facts.filter(({ presence }) => presence === 'optional');
     expect(optional.map(({ path, connector_types: types }) => [path, types])).toEqual([
-      ['request.http', ['rest']],
-      ['request.http.method', ['rest']],
-      ['request.http.path', ['rest']],
-      ['request.http.host', ['rest']],
+      ...['', '.method', '.path', '.host'].map((member): unknown[] => [
+        `request.http${member}`,
+        ['rest', 'code_host', 'payments'],
+      ]),
       ...['', '.protocol', '.definition', '.read_only', '.destructive', '.idempotent', '.open_world'].map(
         (member): unknown[] => [`request.mcp${member}`, ['mcp_http']],
       ),

@@ -107,7 +107,8 @@ describe('a fact that the language names', () => {
   const shape = { statement_count: 1 as const, has_where: false, is_parameterized: false, functions: [] };
   const sql = { kind: 'select' as const, tables: ['public.t'], ...shape };
   const REQUESTS: Readonly<Record<string, Request>> = {
-    ...{ rest: { http }, mcp_http: { mcp }, database: { sql }, payments: { payments: PAYMENTS } },
+    ...{ rest: { http }, code_host: { http }, mcp_http: { mcp }, database: { sql } },
+    payments: { http, payments: PAYMENTS },
   };
   const { facts } = POLICY_LANGUAGE as unknown as { readonly facts: readonly Fact[] };
   const optional = facts.filter(({ presence }) => presence === 'optional');

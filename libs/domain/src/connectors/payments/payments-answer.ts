@@ -28,7 +28,7 @@ export const judgePayment = (answer: PaymentsAnswer, isRead: boolean): JudgedPay
   if (error.code === 'action_blocked') return ended('failed', 'upstream_error', BLOCKED);
   if (error.type === 'idempotency_error') return ended('unknown', 'upstream_error', ANOTHER_ATTEMPT);
   if (status >= 200 && status < 300 && !isObject(body)) return unreadable(isRead);
-  const verdict = status === 409 ? CONFLICT : verdictOfStatus(status, isRead);
+  const verdict = OF_STATUS[status] ?? verdictOfStatus(status, isRead);
   return { ...verdict, isPassing: mayBeRepeated(answer, error.code), breaker: null };
 };
 
@@ -115,6 +115,15 @@ const CONFLICT: UpstreamVerdict = {
   errorMessage:
     'The processor is still at work on an earlier request of this call. It may have run: read the state before you try again.',
 };
+
+const FORBIDDEN: UpstreamVerdict = {
+  status: 'failed',
+  errorCode: 'upstream_auth_failed',
+  errorMessage:
+    'The processor answered 403: the key lacks a permission for this. An admin can give it to the key at the processor, which names it in the result.',
+};
+
+const OF_STATUS: Readonly<Record<number, UpstreamVerdict>> = { 403: FORBIDDEN, 409: CONFLICT };
 
 const unreadable = (isRead: boolean): JudgedPayment =>
   isRead

@@ -114,6 +114,7 @@ export const judgeConfirmation = (
   if (!isObject(body)) return unverifiable('answer_not_kept');
   const object = isSearch ? foundIn(body, action) : body;
   if (object === null) return unverifiable('not_found');
+  if (object['deleted'] === true) return unverifiable('deleted');
   const expected = { ...answeredTerms(toolName, result), ...EXPECTED[toolName]?.(args, action) };
   const compared = comparedWith(expected, object);
   if (isChangedSince(toolName, compared)) return { verdict: 'UNVERIFIABLE', reasons: ['another_action'], ...compared };
@@ -149,8 +150,9 @@ const judgedStatus = ({ status }: JsonObject, compared: ComparedValues): JudgedC
   const expected = { ...compared.expected, status: 'succeeded or pending' };
   const seen = { ...compared, expected, observed: { ...compared.observed, status: status ?? null } };
   if (status === 'succeeded' || status === 'pending') return { verdict: 'VERIFIED', reasons: [], ...seen };
-  if (status === 'requires_action') return { verdict: 'UNVERIFIABLE', reasons: ['requires_action'], ...seen };
-  return { verdict: 'MISMATCH', reasons: ['status'], ...seen, differs: ['status'] };
+  if (status === 'failed' || status === 'canceled')
+    return { verdict: 'MISMATCH', reasons: ['status'], ...seen, differs: ['status'] };
+  return { verdict: 'UNVERIFIABLE', reasons: [status === 'requires_action' ? status : 'status_unknown'], ...seen };
 };
 
 type Expectation = (args: JsonObject, action: string) => JsonObject;

@@ -84,7 +84,7 @@ export const factsOfCharge = (
   { nowMs, recorded }: { readonly nowMs: number; readonly recorded: RequestFacts | null },
 ): RequestFacts => {
   const { body, currency, amount, refunded } = charge;
-  const refundable = amount - refunded;
+  const refundable = wasCollected(body) ? amount - refunded : null;
   const payments: PaymentsFacts = {
     ...UNKNOWN,
     enriched: true,
@@ -97,17 +97,21 @@ export const factsOfCharge = (
     refundable,
     disputed: body['disputed'] === true,
     charge_age_days: recorded?.payments?.charge_age_days ?? ageIn(body['created'], nowMs),
-    amount_display: displayOf({ amount: refundable, currency }),
+    amount_display: refundable === null ? null : displayOf({ amount: refundable, currency }),
   };
   const asked = args['amount'];
   return typeof asked === 'number' ? { cost: { amount: asked, currency }, payments } : { payments };
 };
 
+/** Of a charge that failed or still waits nothing can be given back. What is left out counts as done. */
+const wasCollected = ({ status }: JsonObject): boolean => status === undefined || status === 'succeeded';
+
 const ageIn = (created: JsonValue | undefined, nowMs: number): number | null =>
   isWhole(created) ? Math.max(0, Math.floor((nowMs - created * 1_000) / DAY_MS)) : null;
 
 export const factsOfSubscription = (body: JsonObject): RequestFacts => {
-  const items = itemsIn(body);
+  // Of a list that goes on, nothing can be said of the whole.
+  const items = isCut(body) ? [] : itemsIn(body);
   const end = earliest([body['current_period_end'], ...items.map((item) => item['current_period_end'])]);
   const prices = items.map((item) => ({ price: item['price'], quantity: item['quantity'] ?? 1 }));
   const currency = textIn(body, 'currency');
@@ -127,6 +131,8 @@ export const factsOfSubscription = (body: JsonObject): RequestFacts => {
     },
   };
 };
+
+const isCut = ({ items }: JsonObject): boolean => isObject(items) && items['has_more'] === true;
 
 const itemsIn = ({ items }: JsonObject): readonly JsonObject[] => {
   const data = isObject(items) ? items['data'] : undefined;
@@ -150,12 +156,16 @@ interface Priced {
 const sumOf = (prices: readonly Priced[]): number | null => {
   let sum = 0;
   for (const { price, quantity } of prices) {
-    const unit = isObject(price) ? price['unit_amount'] : undefined;
+    const unit = isObject(price) && isByTheUnit(price) ? price['unit_amount'] : undefined;
     if (!isWhole(unit) || !isWhole(quantity)) return null;
     sum += unit * quantity;
   }
   return prices.length > 0 && Number.isSafeInteger(sum) ? sum : null;
 };
+
+/** What is metered costs what was used, and what is sold in packages another number of units. */
+const isByTheUnit = ({ recurring, transform_quantity: packages }: JsonObject): boolean =>
+  (packages ?? null) === null && !(isObject(recurring) && recurring['usage_type'] === 'metered');
 
 /** Such as `month` or `3 months`; null where the items differ. */
 const intervalOf = (prices: readonly Priced[]): string | null => {

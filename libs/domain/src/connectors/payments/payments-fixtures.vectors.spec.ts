@@ -55,10 +55,16 @@ describe.skipIf(VECTORS_DIR === undefined)('the processor’s own examples of it
   });
 
   it('a subscription says what it costs', () => {
-    expect(factsOfSubscription(fixture('subscription')).payments).toMatchObject({
+    const packed = fixture('subscription');
+    const byTheUnit = JSON.parse(
+      JSON.stringify(packed, (name, value: unknown) => (name === 'transform_quantity' ? null : value)),
+    ) as JsonObject;
+    expect(factsOfSubscription(byTheUnit).payments).toMatchObject({
       ...{ enriched: true, status: 'active', currency: 'usd', amount_per_period: 2_000, interval: 'month' },
       current_period_end: new Date(976_287_773_000).toISOString(),
     });
+    // Its price is for packages of units.
+    expect(factsOfSubscription(packed).payments).toMatchObject({ amount_per_period: null, interval: 'month' });
   });
 
   it('a refund of ours is confirmed, and another sum is not', () => {

@@ -201,8 +201,8 @@ export class ApprovalReviews {
 
   private previewOf(resolved: ResolvedTool | null, { args }: PolicyInput): RequestPreview {
     if (resolved === null) return NO_PREVIEW;
-    const { connector, tool } = resolved;
-    return this.gate.registry.driverOf(connector.type)?.previewOf(connector, tool.name, args) ?? NO_PREVIEW;
+    const { connector, tool, facts } = resolved;
+    return this.gate.registry.driverOf(connector.type)?.previewOf(connector, tool.name, args, facts) ?? NO_PREVIEW;
   }
 
   /** The tool as it is now. Null if the connector under this name is another one than at submission. */

@@ -73,7 +73,7 @@ export const FACTS: Vocabulary = {
           path: always(STRING, 'the path as it will be sent, without the query'),
           host: always(STRING, 'the host, with its port when that is not the usual one'),
         }),
-        ['rest'],
+        ['rest', 'code_host', 'payments'],
         'the HTTP request the connector would send; absent when the arguments build none',
       ),
       mcp: optional(
@@ -119,7 +119,10 @@ export const FACTS: Vocabulary = {
           subscription: orNull(STRING, 'the subscription that is cancelled'),
           status: orNull(STRING, 'its status, in the processor’s word'),
           current_period_end: orNull(STRING, 'when what is paid ends'),
-          amount_per_period: orNull(INT, 'what a period costs, in minor units; null where a price has tiers'),
+          amount_per_period: orNull(
+            INT,
+            'what a period costs, in minor units; null where a price has tiers or is metered',
+          ),
           interval: orNull(STRING, 'how long a period is, such as month'),
         }),
         ['payments'],

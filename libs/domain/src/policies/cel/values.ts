@@ -29,9 +29,9 @@ export const bindingsOf = (input: PolicyInput): Bindings => {
 };
 
 const requestOf = ({ http, mcp, sql, payments }: PolicyInput['request']): CelMap => {
+  if (payments !== undefined) return objectOf({ ...(http && { http: { ...http } }), payments: { ...payments } });
   if (http !== undefined) return objectOf({ http: { ...http } });
   if (mcp !== undefined) return objectOf({ mcp: { ...mcp } });
-  if (payments !== undefined) return objectOf({ payments: { ...payments } });
   if (sql === undefined) return objectOf({});
   return objectOf({ sql: { ...sql, tables: [...sql.tables], functions: [...sql.functions] } });
 };

@@ -82,12 +82,23 @@ export class PaymentsDriver extends ConnectorDriver {
 
   override requestFacts({ config }: LiveConnector, toolName: string, args: JsonObject): RequestFacts {
     const plan = planPayments(paymentsConfigOf(config), toolName, args, null);
-    return plan.ok ? factsOfArguments(toolName, args) : {};
+    if (!plan.ok) return {};
+    const { method, path, origin } = plan.request;
+    return { http: { method, path, host: new URL(origin).host }, ...factsOfArguments(toolName, args) };
   }
 
-  override previewOf({ config }: LiveConnector, toolName: string, args: JsonObject): RequestPreview {
-    const plan = planPayments(paymentsConfigOf(config), toolName, args, null);
+  override previewOf(
+    { config: stored }: LiveConnector,
+    toolName: string,
+    args: JsonObject,
+    facts: RequestFacts = {},
+  ): RequestPreview {
+    const config = paymentsConfigOf(stored);
+    const plan = planPayments(config, toolName, args, null);
     if (!plan.ok) return { request: null, fault: plan.fault.message };
+    const charged = toolName === 'create_refund' ? (facts.payments?.currency ?? null) : null;
+    const fault = charged === null ? null : chargedFault(config, args, charged);
+    if (fault !== null) return { request: null, fault };
     const { method, origin, path, query, body } = plan.request;
     const shown = [query, body ?? ''].filter((part) => part !== '').join('&');
     return { request: { method, url: `${origin}${path}${shown === '' ? '' : `?${shown}`}` }, fault: null };
@@ -100,11 +111,11 @@ export class PaymentsDriver extends ConnectorDriver {
     if (toolName === 'cancel_subscription') {
       const read = await this.reader.subscriptionOf(question, args, mayBeRemembered);
       if (read.seen === null) return withBreaker(unread, read.outcome);
-      return { facts: factsOfSubscription(read.seen), isRemembered: read.isRemembered };
+      return { facts: { ...unread, ...factsOfSubscription(read.seen) }, isRemembered: read.isRemembered };
     }
     const read = await this.reader.chargeOf(question, args, mayBeRemembered);
     if (read.seen === null) return withBreaker(unread, read.outcome);
-    const facts = factsOfCharge(args, read.seen, { nowMs: this.clock.nowMs(), recorded });
+    const facts = { ...unread, ...factsOfCharge(args, read.seen, { nowMs: this.clock.nowMs(), recorded }) };
     return { facts, isRemembered: read.isRemembered };
   }
 
@@ -187,12 +198,15 @@ const refusalOfRefund = (
   { currency, isSandbox }: SeenCharge,
 ): CallOutcome | null => {
   if (!isSandbox) return failedOutcome('connector_unavailable', NOT_SAID);
-  if (Object.hasOwn(args, 'currency') && args['currency'] !== currency) {
-    const message = `args.currency must be the currency that was charged, which is ${currency}. Nothing was refunded.`;
-    return failedOutcome('validation_failed', message);
-  }
-  const fault = limitFault(config, { amount: Number(args['amount']), currency });
-  return fault === null ? null : failedOutcome('validation_failed', `${fault.message} Nothing was refunded.`);
+  const fault = chargedFault(config, args, currency);
+  return fault === null ? null : failedOutcome('validation_failed', `${fault} Nothing was refunded.`);
+};
+
+/** What of a refund does not fit the currency that was charged. */
+const chargedFault = (config: PaymentsConfig, args: JsonObject, currency: string): string | null => {
+  if (Object.hasOwn(args, 'currency') && args['currency'] !== currency)
+    return `args.currency must be the currency that was charged, which is ${currency}.`;
+  return limitFault(config, { amount: Number(args['amount']), currency })?.message ?? null;
 };
 
 const NOT_SAID = 'The processor does not say that the payment is one of the sandbox, and nothing was refunded.';
@@ -208,6 +222,14 @@ const costIn = (body: JsonValue | undefined): CallCost | null => {
   return isCost && CURRENCY_PATTERN.test(currency.toLowerCase()) ? { amount, currency: currency.toLowerCase() } : null;
 };
 
+/** The tool as a connector offers it: an agent reads which reasons it may give. */
+const ofConfig = (config: JsonObject, tool: FixedTool): FixedTool => {
+  const { reason, ...args } = tool.args;
+  if (reason?.type !== 'text') return tool;
+  const { refund_reasons: allowed } = paymentsConfigOf(config);
+  return { ...tool, args: allowed.length === 0 ? args : { ...args, reason: { ...reason, enum: allowed } } };
+};
+
 const describe = (config: JsonObject, tool: FixedTool): ToolDescription => {
   const readBack = readBackTermsOf(tool.name);
   return {
@@ -218,7 +240,7 @@ const describe = (config: JsonObject, tool: FixedTool): ToolDescription => {
     isRepeatable: true,
     digest: digestOfJson({ config, tool: tool.name }),
     timeoutMs: PAYMENTS_TIMEOUT_MS,
-    inputSchema: inputSchemaOfFixed(tool),
+    inputSchema: inputSchemaOfFixed(ofConfig(config, tool)),
     ...(tool.money === undefined ? {} : { money: tool.money }),
     ...(readBack === null ? {} : { readBack }),
     ...(readsFacts(tool.name) ? { readsFacts: true as const } : {}),
