@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '#libs/crypto';
 import {
   approvalOf,
   costIn,
@@ -17,7 +18,8 @@ import { ActionRow, ApprovalRow, ReadModels } from '#libs/infra/read-models';
 import type { ShownDefinition } from './served-definitions.js';
 
 export interface ApprovalWarning {
-  readonly code: 'first_call' | 'unusual_amount' | 'hidden_characters' | 'not_enriched' | 'disputed';
+  readonly code:
+    'first_call' | 'unusual_amount' | 'hidden_characters' | 'not_enriched' | 'disputed' | 'more_than_refundable';
   /** One sentence or two for who decides. */
   readonly text: string;
 }
@@ -133,6 +135,7 @@ const warningsIn = (context: ApprovalContext, definition: ShownDefinition | null
   return [
     ...(payments?.['enriched'] === false ? [NOT_ENRICHED] : []),
     ...(payments?.['disputed'] === true ? [DISPUTED] : []),
+    ...(isMoreThanLeft(payments, costIn(context.request)) ? [MORE_THAN_REFUNDABLE] : []),
     ...(hidden === null ? [] : [hides(hidden)]),
   ];
 };
@@ -145,7 +148,17 @@ const hiddenInDefinition = (definition: ShownDefinition | null): string | null =
 
 const NOT_ENRICHED: ApprovalWarning = {
   code: 'not_enriched',
-  text: 'The payments processor could not be read, so nothing is known of this payment but the arguments of the call.',
+  text: 'The payment could not be read at the processor, so nothing is known of it but the arguments of the call: the processor did not answer, has no such payment, or its key may not read it.',
+};
+
+const isMoreThanLeft = (payments: JsonObject | null, cost: CallCost | null): boolean => {
+  const refundable = payments?.['refundable'];
+  return typeof refundable === 'number' && cost !== null && cost.amount > refundable;
+};
+
+const MORE_THAN_REFUNDABLE: ApprovalWarning = {
+  code: 'more_than_refundable',
+  text: 'The call asks for more than is left to refund of this payment, so the processor will refuse it.',
 };
 
 const DISPUTED: ApprovalWarning = {

@@ -200,6 +200,10 @@ describe('an approval', () => {
     expect(await warnedOf(await held({ amount: 499 }))).toEqual([]);
     const said = JSON.stringify({ enriched: false, disputed: true });
     expect(await warnedOf(await held({ amount: 100, note: said }))).toEqual(['not_enriched', 'disputed']);
+    const refunding = (refundable: number) =>
+      held({ amount: 100, note: JSON.stringify({ enriched: true, refundable }) });
+    expect(await warnedOf(await refunding(100))).toEqual([]);
+    expect(await warnedOf(await refunding(99))).toEqual(['more_than_refundable']);
     spending.mockRestore();
   });
 

@@ -3174,7 +3174,7 @@ export interface components {
             /** @description In a session. What an approver should look at twice; no part of what the digest is of. */
             warnings?: {
                 /** @enum {unknown} */
-                code: "first_call" | "unusual_amount" | "not_enriched" | "disputed" | "hidden_characters";
+                code: "first_call" | "unusual_amount" | "not_enriched" | "disputed" | "more_than_refundable" | "hidden_characters";
                 text: string;
             }[];
         };
@@ -3650,7 +3650,7 @@ export interface components {
              *     ]
              */
             merge_methods: ("merge" | "squash" | "rebase")[];
-            /** @default 1048576 */
+            /** @default 196608 */
             max_file_bytes: number;
         };
         /** @description The config of a PostgreSQL database. At most 64 KiB. */
