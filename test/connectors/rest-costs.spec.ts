@@ -92,7 +92,7 @@ describe('a REST tool that names what its calls spend', () => {
     const { json } = await call('stamp', {});
     expect(json['cost']).toEqual({ amount: 85, currency: 'eur' });
     const deed = await asAdmin('GET', `/v1/deeds/${String(json['deed'])}`);
-    expect(deed['body']).toMatchObject({ cost: { amount: 85, currency: 'eur' } });
+    expect(deed).toMatchObject({ cost: { amount: 85, currency: 'eur' } });
     const refused = await refund(1_001);
     expect(refused.json).toMatchObject({ error: { action: { cost: null } } });
   });

@@ -48,7 +48,7 @@ describeConsole('agents in the Console', () => {
         await page.goto(scene.url('/app/agents'));
         await button(page, 'New agent').tap();
         await page.getByLabel('Name', { exact: true }).fill('refunder');
-        expect(await page.getByLabel(/Spend|Currency/).count()).toBe(0);
+        expect(await page.getByLabel(/Spend|Currency/).count()).toBe(2);
         await button(page, 'Add a label').tap();
         await page.getByLabel('Name of label 1').fill('Team');
         await page.getByLabel('Value of label 1').fill('support');

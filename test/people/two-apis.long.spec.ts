@@ -11,7 +11,7 @@ import { silentLogger } from '../support/silent-logger.js';
 import { STANDS, type Stores } from '../support/stores-of-a-fleet.js';
 
 /** Both places take turns, so each case is tried from both. TWO_APIS=20 tries more often. */
-const ROUNDS = Number(process.env['TWO_APIS'] ?? 4);
+const ROUNDS = Number(process.env['TWO_APIS'] ?? 2);
 const DEADLINE_MS = 180_000;
 
 let fleet: Fleet;
